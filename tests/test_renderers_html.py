@@ -1,0 +1,282 @@
+"""triage.renderers.html without a browser: self-contained, escaped, honest, small enough, quick enough."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import time
+from html.parser import HTMLParser
+
+import pytest
+import reports
+
+from triage.model import Quantity
+from triage.renderers import html, memory, page, ranking, render, roofline
+
+VOID = {"meta", "rect", "line", "path", "circle", "use", "br", "wbr", "input"}
+
+
+class Page(HTMLParser):
+    """Collects tags, attributes, ids, text and the contents of script and style elements."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.blocks: dict[str, list[str]] = {"script": [], "style": []}
+        self.words: list[str] = []
+        self._open: list[str] = []
+        self.feed(text)
+        self.text = " ".join(" ".join(self.words).split())
+        self.ids = [attributes["id"] for _, attributes in self.tags if "id" in attributes]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag in self.blocks:
+            self.blocks[tag].append("")
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        # The metric table leaves out end tags that HTML lets us leave out.
+        while self._open and self._open.pop() != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        if self._open and self._open[-1] in self.blocks:
+            self.blocks[self._open[-1]][-1] += data
+        else:
+            self.words.append(data)
+
+    def count(self, tag: str) -> int:
+        return sum(name == tag for name, _ in self.tags)
+
+
+def made(name: str) -> Page:
+    return Page(render(reports.ALL[name](), "html"))
+
+
+@pytest.mark.parametrize("name", reports.ALL)
+def test_nothing_is_loaded_from_anywhere(name: str) -> None:
+    text = render(reports.ALL[name](), "html")
+    found = Page(text)
+    for tag, attributes in found.tags:
+        assert tag not in {"img", "link", "iframe", "object", "embed", "base", "form", "audio", "video"}, tag
+        assert "src" not in attributes and "style" not in attributes
+        assert not [key for key in attributes if key.startswith("on")]
+        if tag in {"a", "use"}:
+            assert re.match(r"#[\w-]+$|https?://", attributes["href"] or ""), attributes
+    style = "".join(found.blocks["style"])
+    assert "@import" not in style and not re.search(r"url\((?!#)", style)
+
+
+@pytest.mark.parametrize("name", reports.ALL)
+def test_the_policy_allows_exactly_our_style_and_script(name: str) -> None:
+    found = made(name)
+    (policy,) = [attributes["content"] for tag, attributes in found.tags if attributes.get("http-equiv")]
+    assert policy is not None and policy.startswith("default-src 'none'") and "unsafe" not in policy
+    programs = found.blocks["style"] + [
+        block
+        for block, (_, attributes) in zip(
+            found.blocks["script"], [tag for tag in found.tags if tag[0] == "script"], strict=True
+        )
+        if attributes.get("type") != "application/json"
+    ]
+    assert len(programs) == 2
+    for program in programs:
+        digest = base64.b64encode(hashlib.sha256(program.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy
+
+
+@pytest.mark.parametrize("name", reports.ALL)
+def test_ids_are_unique_and_every_fragment_leads_somewhere(name: str) -> None:
+    found = made(name)
+    assert len(found.ids) == len(set(found.ids))
+    for tag, attributes in found.tags:
+        if tag == "a" and (attributes["href"] or "").startswith("#"):
+            assert (attributes["href"] or "")[1:] in found.ids
+
+
+@pytest.mark.parametrize("name", reports.ALL)
+def test_every_kernel_of_the_report_has_its_fragment(name: str) -> None:
+    ids = made(name).ids
+    assert {f"k{place}" for place in range(len(reports.ALL[name]().findings))} <= set(ids)
+
+
+def test_hostile_names_are_text() -> None:
+    report = reports.hostile()
+    text = render(report, "html")
+    found = Page(text)
+    assert found.count("script") == 1 + ('id="metrics-data"' in text)
+    assert "&lt;script&gt;alert(" in text and "<script>alert(" not in text
+    assert "{{ 7 * 7 }}" in found.text
+    assert "javascript:" not in "".join(attributes.get("href") or "" for _, attributes in found.tags)
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069]", text)
+    # A long name is shown shortened in the heading and in full below.
+    assert text.count("std::tuple&lt;float, int&gt;, " * 120) >= 1
+    assert '"quoted" &amp;' in text or "&#34;quoted&#34; &amp;" in text
+
+
+def test_what_a_kernel_says() -> None:
+    text = made("one").text
+    for sentence in (
+        "t_shared is limited by shared-memory bank conflicts at transpose.cu:31.",
+        "high confidence",
+        "Try first: Pad the fastest dimension of the shared array by one element. small effort",
+        "at most 2.18x as fast: DRAM would be the next to bind",
+        "96 % of it at transpose.cu:31",
+        "94.1 %",
+        "Not if: The conflicts sit behind a saturated DRAM",
+        "Low occupancy : Registers cap the resident warps",
+        "Not collected: tensor pipe.",
+        "short_scoreboard 48.2 %",
+        "Which memory mechanism binds? turned off here",
+        "shared conflict share 94.1 %, threshold > 10 %: holds (NVIDIA guide)",
+        "Is the time lost between kernels? not covered",
+        "DRAM bandwidth : DRAM is 28.1 % busy",
+        "The SM ran at 1.98 GHz",
+    ):
+        assert sentence in text, sentence
+
+
+def test_an_undecided_kernel_says_how_to_decide_it() -> None:
+    text = made("undecided").text
+    assert "3 counters were not collected: l1tex__data_bank_conflicts_pipe_lsu.sum" in text
+    assert "This command collects them:" in text
+    assert "not collected share of the shared-memory wavefronts" in text or "not collected" in text
+
+
+def test_low_confidence_shows_the_experiment() -> None:
+    assert "An experiment that would settle it: Launch the same kernel with twice the blocks" in made("few").text
+
+
+def test_unknown_is_never_zero() -> None:
+    text = made("partial").text
+    assert "not timed" in text and "DRAM use" in text
+    assert not re.search(r"\b(nan|inf|None)\b", text)
+
+
+def test_repeated_launches_share_one_section() -> None:
+    found = made("repeated")
+    assert found.count("article") == 2
+    assert "12 launches, 90.0 us to 101 us each" in found.text
+    assert "24 launches are folded into 2 rows" in found.text
+
+
+def test_metrics_are_a_plain_table_where_they_are_few() -> None:
+    text = render(reports.one(), "html")
+    assert 'id="metrics-data"' not in text
+    assert "lookup_hit_0001.sum" in text
+
+
+def test_metrics_are_one_block_where_they_are_many() -> None:
+    report = reports.many(30, metric_count=400)
+    found = Page(render(report, "html"))
+    data = json.loads(found.blocks["script"][0])
+    columns, values = data["kernels"]["7"]
+    table = dict(zip(columns, values, strict=True)) | dict(zip(*data["same"], strict=True))
+    kernel = report.findings[7].kernel
+    for name, metric in kernel.metrics.items():
+        column = data["names"].index(name)
+        if isinstance(metric, Quantity):
+            assert table[column] == pytest.approx(metric.value, rel=1e-5) and data["units"][column] == metric.unit
+        else:
+            assert table[column] == metric
+    assert len(data["same"][0]) > 100
+    assert "triage export application.ncu-rep -o metrics.csv" in found.text
+
+
+def test_thirty_kernels_stay_under_a_megabyte() -> None:
+    assert len(render(reports.many(30, metric_count=1_400), "html").encode()) < 1_000_000
+
+
+def test_a_hundred_kernels_stay_under_two_megabytes_and_two_seconds() -> None:
+    report = reports.many(100, metric_count=700)
+    start = time.perf_counter()
+    text = render(report, "html")
+    assert time.perf_counter() - start < 2
+    assert len(text.encode()) < 2_000_000
+
+
+def test_beyond_a_hundred_kernels_sections_are_brief_and_say_so() -> None:
+    found = Page(render(reports.many(130), "html"))
+    assert found.count("article") == 130
+    assert "on this page for the first 100 kernels. See triage explain application.ncu-rep --kernel" in found.text
+
+
+def test_what_is_most_worth_fixing_comes_first() -> None:
+    ranked = ranking.by_saving(ranking.groups(reports.few()))
+    order = re.findall(r'<article class="kernel \w+" id="k(\d+)"', render(reports.few(), "html"))
+    assert order == [str(group.place) for group in ranked]
+
+
+def test_roofline_places_kernels_under_their_roofs() -> None:
+    (figure,) = roofline.figures(ranking.by_saving(ranking.groups(reports.few())))
+    assert {roof.label for roof in figure.roofs} == {"DRAM 4.80 TB/s", "FP32 66.9 TFLOP/s", "FP64 33.5 TFLOP/s"}
+    assert len(figure.points) == 6
+    (note,) = figure.notes
+    assert note.text.startswith("Not drawn") and len(note.kernels) == 2
+    slope, fp64, fp32 = figure.roofs
+    # The roofs meet the slope: the higher one at its end, the lower one on the way.
+    assert (slope.x2, slope.y2) == (fp32.x1, fp32.y1) and fp64.x1 < fp32.x1 and fp64.y1 > fp32.y1
+    assert all(0 <= point.x <= 100 and 0 <= point.y <= 100 for point in figure.points)
+    assert "DRAM is the roof of 4 of 6 kernels" in figure.sentence
+
+
+def test_a_kernel_without_arithmetic_sits_at_the_left_edge() -> None:
+    idle = reports.facts(
+        arithmetic_intensity=(0.0, "flop/byte"),
+        achieved_flops=(0.0, "flop/s"),
+        dram_peak_bytes_per_s=(4.8e12, "byte/s"),
+        fp32_peak_flops=(6e13, "flop/s"),
+    )
+    from dataclasses import replace
+
+    report = reports.report(reports.finding(0, "copy", replace(reports.DRAM, facts=idle), 1.0))
+    (figure,) = roofline.figures(ranking.groups(report))
+    (point,) = figure.points
+    assert (point.x, point.y) == (0.0, 100.0)
+    assert figure.notes[0].text == "Without floating-point arithmetic, so at the left edge:"
+
+
+def test_no_roofline_without_peaks() -> None:
+    assert roofline.figures(ranking.groups(reports.undecided())) == ()
+
+
+def test_memory_picture_is_to_scale_and_says_what_is_missing() -> None:
+    picture = memory.picture(reports.CONFLICTS)
+    assert picture is not None
+    l1, l2, read, write = picture.bands
+    assert l2.height / l1.height == pytest.approx(2.68 / 5.37, abs=0.01)
+    assert l2.waste_height / l2.height == pytest.approx(1.1 / 2.68, abs=0.02)
+    assert read.height > write.height > 1
+    assert picture.missing == ("bytes to and from host memory",)
+    assert memory.picture(reports.UNDECIDED) is None
+
+
+def test_a_link_that_was_not_collected_is_drawn_as_unknown() -> None:
+    picture = memory.picture(reports.partial().findings[1].diagnosis)
+    assert picture is not None
+    assert [band.known for band in picture.bands] == [False, False, True, False]
+    assert "bytes written to DRAM" in picture.missing
+
+
+def test_only_web_links_are_links() -> None:
+    links = (("a", "https://x.example"), ("b", "javascript:alert(1)"), ("c", "data:text/html,x"))
+    assert page.web_links(links) == (("a", "https://x.example"),)
+
+
+def test_a_bar_stays_on_its_scale() -> None:
+    assert [page.width(value) for value in (None, float("nan"), -3, 0.04, 50, 131)] == [
+        "0", "0", "0%", "0%", "50%", "100%",
+    ]  # fmt: skip
+
+
+def test_page_does_not_depend_on_line_ends(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
+    from pathlib import Path
+
+    assert isinstance(tmp_path, Path)
+    asset = tmp_path / "x.css"
+    asset.write_bytes(b"a {}\r\nb {}\r\n")
+    assert html._asset(asset) == "a {}\nb {}\n"

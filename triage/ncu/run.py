@@ -1,0 +1,153 @@
+"""Runs ncu: follows its log, leaves the program's streams alone, survives Ctrl-C with what was collected so far."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Literal
+
+from triage.errors import NcuFailed
+from triage.ncu.log import Log
+from triage.ncu.processes import send
+
+POLL_S = 0.1
+# After an interrupt: ncu got it from the terminal itself, or it is sent on; then it has time to write its report.
+FORWARD_AFTER_S, TERMINATE_AFTER_S, KILL_AFTER_S = 1.0, 20.0, 30.0
+
+Reason = Literal["", "interrupt", "timeout", "hang"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a run ended. ``status`` is ncu's exit status; ``stopped`` why it was stopped from here, if it was;
+    ``silent_on`` the kernel it hung on; ``seconds`` its wall time."""
+
+    status: int
+    log: Log
+    stopped: Reason = ""
+    silent_on: str = ""
+    seconds: float = 0.0
+
+
+class _Stopper:
+    """Counts interrupts, and turns them and the two time limits into ever harder signals."""
+
+    def __init__(self, timeout: float, hang_timeout: float) -> None:
+        self.timeout, self.hang_timeout = timeout, hang_timeout
+        self.started = self.heard = time.monotonic()
+        self.interrupts = 0
+        self.reason: Reason = ""
+        self.silent_on = ""
+        self._since = 0.0
+        self._sent: set[signal.Signals] = set()
+
+    def interrupt(self, *_: object) -> None:
+        self.interrupts += 1
+
+    def heard_something(self) -> None:
+        self.heard = time.monotonic()
+
+    def check(self, process: subprocess.Popen[bytes], log: Log) -> None:
+        now = time.monotonic()
+        if not self.reason:
+            self._decide(now, log)
+            self._since = now
+        if not self.reason:
+            return
+        waited = now - self._since
+        if not log.stopping and (self.reason != "interrupt" or waited >= FORWARD_AFTER_S):
+            self._send(process, signal.SIGINT)
+        if self.interrupts > 1 or waited >= TERMINATE_AFTER_S:
+            self._send(process, signal.SIGTERM)
+        if self.interrupts > 2 or waited >= KILL_AFTER_S:
+            self._send(process, signal.SIGKILL)
+
+    def _decide(self, now: float, log: Log) -> None:
+        current = log.current()
+        if self.interrupts:
+            self.reason = "interrupt"
+        elif self.timeout and now - self.started >= self.timeout:
+            self.reason = "timeout"
+        elif self.hang_timeout and current and now - self.heard >= self.hang_timeout:
+            self.reason = "hang"
+        if self.reason and current:
+            self.silent_on = current[0]
+
+    def _send(self, process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+        if number not in self._sent:
+            self._sent.add(number)
+            send(process.pid, number)
+
+
+def run(
+    command: Sequence[str],
+    log_file: Path,
+    *,
+    timeout: float = 0.0,
+    hang_timeout: float = 0.0,
+    on_progress: Callable[[Log], None] = lambda log: None,
+) -> Ended:
+    """Run ``command``, which logs to ``log_file``, to its end; stdin, stdout and stderr are inherited untouched.
+
+    ``timeout`` bounds the whole run, ``hang_timeout`` the silence inside one kernel (seconds; 0: never). Raises
+    ``NcuFailed`` when the command cannot be started.
+    """
+    log_file.unlink(missing_ok=True)
+    log, stopper = Log(), _Stopper(timeout, hang_timeout)
+    with _interrupts_to(stopper.interrupt):
+        try:
+            process = subprocess.Popen(list(command))
+        except OSError as fault:
+            raise NcuFailed(f"{command[0]} cannot be started: {fault.strerror}", "run `triage doctor`") from fault
+        follower = _Follower(log_file, log)
+        while process.poll() is None:
+            if follower.read():
+                stopper.heard_something()
+                on_progress(log)
+            stopper.check(process, log)
+            time.sleep(POLL_S)
+        follower.close()
+    return Ended(process.returncode, log, stopper.reason, stopper.silent_on, time.monotonic() - stopper.started)
+
+
+class _Follower:
+    """Reads a file as it grows."""
+
+    def __init__(self, path: Path, log: Log) -> None:
+        self.path, self.log = path, log
+        self._stream: IO[str] | None = None
+
+    def read(self) -> bool:
+        if self._stream is None:
+            if not self.path.exists():
+                return False
+            self._stream = self.path.open(encoding="utf-8", errors="replace", newline="")
+        text = self._stream.read()
+        self.log.feed(text)
+        return bool(text)
+
+    def close(self) -> None:
+        self.read()
+        self.log.finish()
+        if self._stream is not None:
+            self._stream.close()
+
+
+@contextmanager
+def _interrupts_to(handler: Callable[..., None]) -> Iterator[None]:
+    """Ctrl-C and SIGTERM call ``handler`` instead of ending this process; only the main thread can ask for that."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    previous = {number: signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, old in previous.items():
+            signal.signal(number, old)

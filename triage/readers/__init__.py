@@ -1,0 +1,55 @@
+"""Reads what Nsight Compute wrote, whatever its layout, into a Profile. The only room that knows file formats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+from triage.model import Profile
+
+__all__ = ["load"]
+
+
+def load(
+    path: str | Path,
+    *,
+    metrics: Collection[str] | None = None,
+    lines: bool = False,
+    timeout_s: float = 120,
+    memory_bytes: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Profile:
+    """Reads one report; its content decides the format, never its name alone.
+
+    ``metrics`` names the metrics wanted (``None``: all): a ``.ncu-rep`` is then read much faster; a CSV gives every
+    column anyway and converts the others when they are asked for. ``lines`` also reads counters by source line, with
+    machine code and imported source (``.ncu-rep`` only). ``timeout_s`` and ``memory_bytes`` bound the process that
+    reads a ``.ncu-rep`` (2 GiB unless said). ``progress`` is called with results read and results expected.
+
+    What is damaged, missing or doubtful about the file stands in ``Profile.warnings`` and ``Kernel.warnings``; a
+    warning that begins with ``program failed`` says that the profiled program ended with an error.
+
+    Raises :class:`~triage.errors.UnreadableReport` where there is no kernel table at all,
+    :class:`~triage.errors.NothingProfiled` for a log or report without kernels,
+    :class:`~triage.errors.ProgramFailed` and :class:`~triage.errors.NcuFailed` for the log of a run that failed
+    before a kernel was profiled.
+    """
+    from triage.readers import sniff
+
+    path = Path(path)
+    content = sniff.content(path)
+    if content.kind == "text":
+        from triage.readers import text
+
+        return text.read(path, content, metrics)
+    from triage.readers import ncu_rep
+
+    return ncu_rep.read(
+        path,
+        compressed=content.kind == "repz",
+        metrics=metrics,
+        lines=lines,
+        timeout_s=timeout_s,
+        memory_bytes=memory_bytes,
+        progress=progress,
+    )

@@ -1,0 +1,170 @@
+"""Reads a range of results of a ``.ncu-rep`` with NVIDIA's library; runs as a script, alone in its process.
+
+The library aborts or hangs on some damaged files and keeps the memory of every result it touched, so it never runs in
+the parent. This script imports nothing of ours and nothing heavy. It takes one JSON request on standard input and
+writes one JSON line for each result, as soon as it is read, so that what was read survives a crash.
+
+Request: ``library`` (folder of ncu_report), ``path``, ``start``, ``stop`` (results, flat over all ranges),
+``metrics`` (names or null for all), ``lines`` (bool). Lines: ``{"count": n}`` first, then results, then ``{"end": n}``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+from typing import Any, TextIO
+
+IDENTITY = (
+    "launch__grid_dim_x", "launch__grid_dim_y", "launch__grid_dim_z",
+    "launch__block_dim_x", "launch__block_dim_y", "launch__block_dim_z",
+    "launch__stream_id", "launch__context_id", "launch__device_id", "launch__sm_count",
+    "device__attribute_display_name", "device__attribute_compute_capability_major",
+    "device__attribute_compute_capability_minor", "device__attribute_multiprocessor_count",
+)  # fmt: skip
+LINE_METRICS = (
+    "memory_l2_theoretical_sectors_global", "memory_l2_theoretical_sectors_global_ideal",
+    "memory_l1_wavefronts_shared", "memory_l1_wavefronts_shared_ideal",
+    "memory_l2_theoretical_sectors_local", "inst_executed", "thread_inst_executed",
+)  # fmt: skip
+_WORKLOADS = ("kernel", "range", "cmdlist", "graph")
+
+
+def _metrics(action: Any, wanted: list[str] | None) -> tuple[dict[str, Any], int]:
+    """The values of one result as ``{name: [value, unit] | text}``, and how many metrics it holds in all."""
+    known = action.metric_names()
+    names = known if wanted is None else [*IDENTITY, *wanted]
+    found: dict[str, Any] = {}
+    for name in names:
+        # metric_by_name(None) aborts the process; a damaged file can list such a name.
+        metric = action.metric_by_name(name) if isinstance(name, str) else None
+        if metric is None or not metric.has_value():
+            continue
+        value = metric.value()
+        if isinstance(value, str):
+            if value:
+                found[name] = value
+        elif value is not None and math.isfinite(value):
+            found[name] = [value, metric.unit()]
+    return found, len(known)
+
+
+def _nvtx(action: Any) -> list[str]:
+    state = action.nvtx_state()
+    if state is None:
+        return []
+    names: list[str] = []
+    for key in state.domains():
+        domain = state.domain_by_id(key)
+        if domain is None:
+            continue
+        prefix = domain.name()
+        prefix = "" if not prefix or prefix.startswith("<default") else prefix + ":"
+        names += [f"{prefix}{name}" for name in (*domain.push_pop_ranges(), *domain.start_end_ranges())]
+    return names
+
+
+def _per_pc(action: Any) -> dict[int, dict[str, float]]:
+    """``{address: {metric: value}}`` of the metrics that are attributed to instructions."""
+    names = [name for name in action.metric_names() if isinstance(name, str)]
+    chosen = [name for name in names if name in LINE_METRICS or name.startswith("smsp__pcsamp_")]
+    table: dict[int, dict[str, float]] = {}
+    for name in chosen:
+        metric = action.metric_by_name(name)
+        if metric is None or not metric.has_correlation_ids():
+            continue
+        ids = metric.correlation_ids()
+        for i in range(metric.num_instances()):
+            pc, value = ids.value(i), metric.value(i)
+            if not isinstance(pc, int) or not isinstance(value, (int, float)) or not math.isfinite(value):
+                continue
+            # Dozens of stall reasons are 0 on nearly every instruction; a sum does not miss them.
+            if value or not name.startswith("smsp__pcsamp_warps"):
+                table.setdefault(pc, {})[name] = value
+    return table
+
+
+def _lines(action: Any) -> list[list[Any]]:
+    """``[file, line, text or None, {metric: sum}, [[address, sass, {metric: value}]]]`` for every source line."""
+    texts: dict[str, list[str]] = {}
+    for name, content in dict(action.source_files() or {}).items():
+        texts[name] = content.splitlines()
+    lines: dict[tuple[str, int], list[Any]] = {}
+    for pc, values in sorted(_per_pc(action).items()):
+        info = action.source_info(pc)
+        if info is None:
+            continue
+        file, number = info.file_name(), int(info.line())
+        if not file or number < 1:
+            continue
+        if (file, number) not in lines:
+            source = texts.get(file, [])
+            text = source[number - 1] if number <= len(source) else None
+            lines[file, number] = [file, number, text, {}, []]
+        sums, sass = lines[file, number][3:]
+        for name, value in values.items():
+            sums[name] = sums.get(name, 0) + value
+        sass.append([pc, (action.sass_by_pc(pc) or "").strip(), values])
+    return [lines[key] for key in sorted(lines)]
+
+
+def _result(action: Any, request: dict[str, Any]) -> dict[str, Any]:
+    record: dict[str, Any] = {"name": None, "function": None, "faults": []}
+
+    def attempt(key: str, read: Any) -> None:
+        # Damaged names raise UnicodeDecodeError, TypeError or AttributeError; the rest of the result is still good.
+        try:
+            record[key] = read()
+        except (UnicodeError, TypeError, AttributeError, ValueError, OverflowError, RuntimeError, KeyError) as error:
+            record["faults"].append(f"{key}: {type(error).__name__}")
+
+    attempt("name", lambda: action.name(1))
+    attempt("function", lambda: action.name(0))
+    attempt("workload", lambda: _WORKLOADS[action.workload_type()] if 0 <= action.workload_type() < 4 else "kernel")
+    attempt("found", lambda: _metrics(action, request["metrics"]))
+    attempt("nvtx", lambda: _nvtx(action))
+    if request["lines"]:
+        attempt("lines", lambda: _lines(action))
+    return record
+
+
+def serve(request: dict[str, Any], out: TextIO) -> None:
+    """Reads what the request asks for and writes it to ``out``."""
+    sys.path.append(request["library"])
+    import ncu_report
+
+    context = ncu_report.load_report(request["path"])
+    places = [(i, j) for i in range(context.num_ranges()) for j in range(context.range_by_idx(i).num_actions())]
+    out.write(json.dumps({"count": len(places)}) + "\n")
+    out.flush()
+    stop = len(places) if request["stop"] is None else min(request["stop"], len(places))
+    for index in range(request["start"], stop):
+        i, j = places[index]
+        # Each result is fetched once only: every fetch copies it and keeps the copy.
+        action = context.range_by_idx(i).action_by_idx(j)
+        record: dict[str, Any] = {"faults": ["result cannot be read"]} if action is None else _result(action, request)
+        record["index"] = index
+        out.write(json.dumps(record) + "\n")
+        out.flush()
+    out.write(json.dumps({"end": stop}) + "\n")
+
+
+def main() -> None:
+    # Whatever C++ prints must not mix with the results: they get a descriptor of their own.
+    out = os.fdopen(os.dup(1), "w", encoding="ascii", newline="\n")
+    os.dup2(2, 1)
+    request = json.load(sys.stdin)
+    limit = request.get("address_space")
+    if limit:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    serve(request, out)
+    out.flush()
+    # Tearing down the library takes as long as reading a dozen results and frees nothing that exit would not.
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,174 @@
+"""Text of any layout to a Profile: raw and details CSV, ``--metrics`` runs, text pages, logs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+
+from triage.errors import UnreadableReport
+from triage.model import Kernel, Profile
+from triage.readers import cells, csv_raw, labels, text_page
+from triage.readers.columns import Columns
+from triage.readers.csv_long import Gatherer
+from triage.readers.log import Log
+from triage.readers.rows import Rows, lines
+from triage.readers.sniff import Content
+
+# Rows looked at before the number convention is decided; enough for every file of fewer than some dozen kernels.
+_PROBED_CELLS = 200_000
+_RUN = "Command line profiler metrics"
+
+
+def read(path: Path, content: Content, metrics: Collection[str] | None) -> Profile:
+    """Reads a text file; see :func:`triage.readers.load` for what is raised."""
+    log = Log()
+    table = _Tables(path, metrics)
+    rows = Rows(lines(path, content.encoding), log)
+    table.read(rows)
+    if not rows.found:
+        return _page(path, content)
+    kernels = table.kernels()
+    if not kernels:
+        raise log.failure(
+            str(path), UnreadableReport(f"{path}: the table has a header but no kernel", "export the report again")
+        )
+    return Profile(path=str(path), kind=table.kind(), kernels=kernels, warnings=(*log.notes(), *table.warnings(rows)))
+
+
+def _page(path: Path, content: Content) -> Profile:
+    """A file without a CSV table: a text page, or a log that says why there is none."""
+    log, page = Log(), text_page.Page()
+    page.read(lines(path, content.encoding), log)
+    convention = cells.decide(page.values())
+    gatherer = Gatherer(labels.known())
+    page.gather(gatherer, convention)
+    if not len(gatherer):
+        raise log.failure(str(path))
+    warnings = [*log.notes(), *_doubts(gatherer, convention)]
+    if page.cut:
+        warnings.append("the page is cut inside a table; what stood behind is lost")
+    warnings.append("a text page carries rounded values of few metrics; a raw CSV or the .ncu-rep says more")
+    return Profile(path=str(path), kind="text-details", kernels=gatherer.kernels(), warnings=tuple(warnings))
+
+
+def _doubts(gatherer: Gatherer, convention: cells.Convention) -> list[str]:
+    said = [convention.warning] if convention.warning else []
+    if gatherer.unknown:
+        shown = ", ".join(list(gatherer.unknown)[:5])
+        said.append(f"{len(gatherer.unknown)} labels are not known to triage and kept under their own name: {shown}")
+    if gatherer.conflicts:
+        said.append(f"{gatherer.conflicts} values of the same result contradict each other; the first was kept")
+    return said
+
+
+class _Tables:
+    """Follows the tables of one file, however many headers it has."""
+
+    def __init__(self, path: Path, metrics: Collection[str] | None) -> None:
+        self._path = path
+        self._wanted = metrics
+        self._gatherer = Gatherer(labels.known())
+        self._raw: list[Kernel] = []
+        self._convention = cells.Convention()
+        self._short = self._odd = 0
+
+    def read(self, rows: Iterable[list[str]]) -> None:
+        """Takes all rows. Raises :class:`UnreadableReport` for a summary table or one that ncu did not write."""
+        source = iter(rows)
+        head, count = [], 0
+        for row in source:
+            head.append(row)
+            count += len(row)
+            if count > _PROBED_CELLS:
+                break
+        self._convention = cells.decide(_values(head))
+        columns: Columns | None = None
+        sheet: csv_raw.Sheet | None = None
+        table = 0
+        for row in chain(head, source):
+            if columns is None or _is_header(row):
+                columns, sheet = self._header(row), None
+                table += 1
+            elif columns.is_long:
+                if columns.is_result(row) and len(row) > columns.place["Metric Value"]:
+                    self._gatherer.add(table, columns, row, self._convention)
+                else:
+                    self._odd += 1
+            elif sheet is None and columns.is_units(row):
+                sheet = csv_raw.Sheet(columns, row, self._convention, self._wanted)
+            elif columns.is_result(row):
+                # A raw page without its units row: values are taken as they stand.
+                sheet = sheet or csv_raw.Sheet(columns, (), self._convention, self._wanted)
+                self._short += len(row) < len(columns.header)
+                self._raw.append(csv_raw.kernel(len(self._raw), sheet, row))
+            else:
+                self._odd += 1
+
+    def _header(self, row: list[str]) -> Columns:
+        columns = Columns.of(row)
+        if columns.is_summary:
+            raise UnreadableReport(
+                f"{self._path}: a summary table: it holds averages over launches, not results",
+                "export without --print-summary: ncu --import FILE --page raw --csv --print-units base > FILE.csv",
+            )
+        metrics = any("__" in name or name.startswith("inst_executed") for name in columns.metrics)
+        if "Kernel Name" not in columns.place or not (columns.is_long or metrics):
+            raise UnreadableReport(
+                f"{self._path}: a table, but not one that ncu wrote",
+                "make one with: ncu --import FILE --page raw --csv --print-units base > FILE.csv",
+            )
+        return columns
+
+    def kernels(self) -> tuple[Kernel, ...]:
+        return tuple(self._raw) or self._gatherer.kernels()
+
+    def kind(self) -> str:
+        if self._raw:
+            return "csv-raw"
+        return "csv-metrics" if set(self._gatherer.sections) == {_RUN} else "csv-details"
+
+    def warnings(self, rows: Rows) -> list[str]:
+        said = _doubts(self._gatherer, self._convention)
+        if self._raw and len(self._gatherer):
+            said.append(f"the file mixes layouts; {len(self._gatherer)} results of its details tables are left out")
+        if rows.broken or rows.cut:
+            said.append(
+                "the file is cut or damaged: "
+                + (f"{rows.broken} rows break off inside a cell" if rows.broken else "its last row has no end")
+                + "; what they held is lost"
+            )
+        if self._cut_between_rows():
+            said.append("the last result has far fewer metrics than the others: the file may be cut short")
+        if self._short:
+            said.append(f"{self._short} rows are shorter than the header; their last metrics are missing")
+        if self._odd:
+            said.append(f"{self._odd} lines inside the table are no rows of it and were left out")
+        return said
+
+    def _cut_between_rows(self) -> bool:
+        sizes = self._gatherer.sizes()
+        return len(sizes) > 1 and sizes[-1] < 0.8 * min(sizes[:-1])
+
+
+def _is_header(row: list[str]) -> bool:
+    return "Kernel Name" in row and ("ID" in row or "Invocations" in row)
+
+
+def _values(rows: list[list[str]]) -> Iterator[tuple[str, str]]:
+    """The value cells of the first rows, each with its unit."""
+    columns: Columns | None = None
+    places: list[int] = []
+    units: list[str] = []
+    for row in rows:
+        if columns is None or _is_header(row):
+            columns = Columns.of(row)
+            places, units = list(columns.metrics.values()), []
+        elif columns.is_long:
+            yield columns.cell(row, "Metric Value"), columns.cell(row, "Metric Unit")
+        elif columns.is_units(row):
+            units = row
+        else:
+            for at in places:
+                if at < len(row):
+                    yield row[at], units[at] if at < len(units) else ""

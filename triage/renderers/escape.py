@@ -1,0 +1,73 @@
+"""Names from a report are data: made harmless here, for the terminal, for Markdown and for a script block.
+
+:func:`clean` comes first everywhere; HTML's own escaping is Jinja's autoescape.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+
+# A whole terminal sequence goes, not only its first byte: CSI, OSC/DCS/APC/PM/SOS strings, and two-byte escapes.
+_TERMINAL = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
+    r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?"
+    r"|\x1b[ -/]*[0-~]?"
+)
+_SPACE = re.compile(r"[\t\n\v\f\r\x85\u2028\u2029]+")
+# Cc controls, Cf formats (bidi overrides, zero width, soft hyphen), Cs lone surrogates (not encodable), Co private use.
+_DROPPED = frozenset({"Cc", "Cf", "Cs", "Co"})
+# Only what could mean something: an underscore inside a word, a colon or a dash inside a line do not.
+_MARKDOWN = re.compile(r"([\\`*{}\[\]<|~&$]|(?<![^\W_])_|_(?![^\W_]))")
+_MARKDOWN_BLOCK = re.compile(r"^(\s*)([#>+=-])|^(\s*\d+)([.)])(?=\s|$)")
+_MENTION = re.compile(r"([@#])(?=[\w-])")
+
+
+def clean(text: str) -> str:
+    """``text`` on one line without anything that a terminal or a reader's eye could be misled by.
+
+    Drops terminal sequences, control characters, bidi and other invisible format characters, private-use
+    characters and lone surrogates; line breaks and tabs become one space.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    text = _SPACE.sub(" ", _TERMINAL.sub("", text))
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(character for character in text if unicodedata.category(character) not in _DROPPED)
+
+
+def shorten(text: str, limit: int) -> str:
+    """``text`` in at most ``limit`` characters, cut in the middle: both ends of a template name tell it apart."""
+    if len(text) <= limit:
+        return text
+    if limit <= 3:
+        return text[:limit]
+    tail = (limit - 3) // 3
+    return f"{text[: limit - 3 - tail]}...{text[len(text) - tail :]}"
+
+
+def markdown(text: str) -> str:
+    """Plain text as GitHub-flavoured Markdown that renders as exactly that text: no markup, link, mention or cell."""
+    escaped = _MARKDOWN_BLOCK.sub(r"\1\3\\\2\4", _MARKDOWN.sub(r"\\\1", clean(text)))
+    # A comment splits the text node, so that neither a person nor an issue is linked; it renders as nothing.
+    return _MENTION.sub(r"\1<!-- -->", escaped)
+
+
+def markdown_code(text: str, *, cell: bool = False) -> str:
+    """Text as a Markdown code span; in a table ``cell`` a pipe needs a backslash even inside code."""
+    text = clean(text).strip()
+    if not text:
+        return ""
+    if cell:
+        text = text.replace("|", "\\|")
+    fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
+    pad = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{pad}{text}{pad}{fence}"
+
+
+def script_json(value: object) -> str:
+    """``value`` as compact JSON that can stand inside a ``<script>`` element: nothing in it can end the element."""
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

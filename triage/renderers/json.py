@@ -1,0 +1,153 @@
+"""The stable JSON report, ``"schema": "triage/report/1"``; ``templates/report.schema.json`` describes every key.
+
+Names stay exactly as the report has them (escaped to ASCII); NaN and infinity, which JSON does not know, are ``null``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from triage.model import Device, Diagnosis, Fact, Finding, Kernel, Report, Source
+from triage.resources import folder
+
+SCHEMA = "triage/report/1"
+
+
+def render(report: Report, *, width: int = 80, color: bool = False) -> str:
+    """The report as indented ASCII JSON; ``width`` and ``color`` have no effect."""
+    return json.dumps(document(report), indent=1, ensure_ascii=True, allow_nan=False) + "\n"
+
+
+def document(report: Report) -> dict[str, Any]:
+    """The report as plain dictionaries, lists, strings and finite numbers, in the layout of the schema."""
+    rulebook = report.rulebook
+    return {
+        "schema": SCHEMA,
+        "triage": {
+            "version": report.version,
+            "rulebook": rulebook.digest,
+            "profile": rulebook.profile,
+            "rules": list(rulebook.folders),
+            "command": report.command,
+        },
+        "sources": [_source(source) for source in report.sources],
+        "warnings": list(report.warnings),
+        "kernels": [_kernel(finding) for finding in report.findings],
+    }
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of :func:`document`, as shipped."""
+    loaded: dict[str, Any] = json.loads((folder("templates") / "report.schema.json").read_text(encoding="utf-8"))
+    return loaded
+
+
+def _source(source: Source) -> dict[str, Any]:
+    return {
+        "path": source.path,
+        "kind": source.kind,
+        "ncu": source.ncu_version,
+        "device": _device(source.device),
+        "kernels": source.kernels,
+        "warnings": list(source.warnings),
+    }
+
+
+def _device(device: Device) -> dict[str, Any]:
+    return {"name": device.name, "cc": device.cc, "sms": device.sms, "index": device.index}
+
+
+def _kernel(finding: Finding) -> dict[str, Any]:
+    kernel: Kernel = finding.kernel
+    return {
+        "index": kernel.index,
+        "source": finding.source,
+        "name": kernel.name,
+        "function": kernel.function,
+        "workload": kernel.workload,
+        "grid": _plain(kernel.launch.grid),
+        "block": _plain(kernel.launch.block),
+        "stream": kernel.launch.stream,
+        "context": kernel.launch.context,
+        "device": _device(kernel.device),
+        "process": kernel.process,
+        "nvtx": list(kernel.nvtx),
+        "duration_ns": _plain(finding.duration_ns),
+        "share": _plain(finding.share),
+        "diagnosis": _diagnosis(finding.diagnosis),
+        "warnings": list(kernel.warnings),
+    }
+
+
+def _diagnosis(diagnosis: Diagnosis) -> dict[str, Any]:
+    return {
+        "limiter": diagnosis.limiter,
+        "family": diagnosis.family,
+        "title": diagnosis.title,
+        "confidence": diagnosis.confidence,
+        "confidence_why": list(diagnosis.confidence_why),
+        "summary": diagnosis.summary,
+        "because": diagnosis.because,
+        "evidence": _plain(diagnosis.evidence),
+        "steps": _plain(diagnosis.steps),
+        "contributors": _plain(diagnosis.contributors),
+        "ruled_out": _plain(diagnosis.ruled_out),
+        "fixes": _plain(diagnosis.fixes),
+        "unless": list(diagnosis.unless),
+        "see": [{"title": title, "url": url} for title, url in diagnosis.see],
+        "lines": _plain(diagnosis.lines),
+        "bound": _plain(diagnosis.bound),
+        "missing": list(diagnosis.missing),
+        "collect": diagnosis.collect,
+        "experiment": diagnosis.experiment,
+        "warnings": list(diagnosis.warnings),
+        "bars": [
+            {
+                "id": bar.id,
+                "label": bar.label,
+                "value": _plain(bar.value),
+                "parts": [{"name": name, "value": _plain(value)} for name, value in bar.parts],
+                "ticks": _plain(bar.ticks),
+            }
+            for bar in diagnosis.bars
+        ],
+        "stalls": [{"reason": reason, "share": _plain(share)} for reason, share in diagnosis.stalls],
+        "occupancy": _plain(diagnosis.occupancy),
+        "facts": {name: _fact(fact) for name, fact in diagnosis.facts.items()},
+    }
+
+
+def _fact(fact: Fact) -> dict[str, Any]:
+    return {
+        "value": None if fact.quantity is None else _plain(fact.quantity.value),
+        "unit": None if fact.quantity is None else fact.quantity.unit,
+        "low": _plain(fact.low),
+        "high": _plain(fact.high),
+        "how": fact.how,
+        "missing": list(fact.missing),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Dataclasses to objects, tuples to lists, and every number that JSON cannot say to ``null``."""
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, (tuple, list)):
+        return [_plain(item) for item in value]
+    # A numeric type of a library (NumPy): taken by value, so that a reader may hand one through.
+    number = float(value)
+    return number if math.isfinite(number) else None

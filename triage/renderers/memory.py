@@ -1,0 +1,222 @@
+"""The memory picture of one kernel: SM, L1, L2, DRAM and host, with bands between them drawn to one scale."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from triage.model import Diagnosis
+from triage.renderers import numbers
+
+# Pixels down, percent across: the picture keeps its height and takes the width that there is.
+_THICKEST = 40.0
+_MIDDLE = 76.0
+_NODE_WIDTH = 12.0
+_NODE_TOP, _NODE_HEIGHT = 50.0, 52.0
+_LEFT = {"SM": 0.0, "L1": 29.33, "L2": 58.67, "DRAM": 88.0}
+_HOST_TOP, _HOST_HEIGHT = 166.0, 26.0
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """A link across: ``x`` and ``width`` in percent, the rest in pixels; ``waste_height`` of it is hatched."""
+
+    x: float
+    width: float
+    y: float
+    height: float
+    known: bool
+    waste_y: float = 0.0
+    waste_height: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Vertical:
+    """The link down from L2 to the host."""
+
+    x: float
+    y1: float
+    y2: float
+    width: float
+    known: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A box: ``x``, ``width``, ``middle`` in percent, the rest in pixels."""
+
+    name: str
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def middle(self) -> float:
+        return self.x + self.width / 2
+
+    @property
+    def text_y(self) -> float:
+        return self.y + self.height / 2 + 5
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A number beside a link or under a box."""
+
+    text: str
+    x: float
+    y: float
+    anchor: str = "middle"
+    kind: str = "amount"
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Everything the template draws; ``missing`` names what was not collected."""
+
+    sentence: str
+    height: float
+    nodes: tuple[Node, ...]
+    bands: tuple[Band, ...]
+    verticals: tuple[Vertical, ...]
+    words: tuple[Word, ...]
+    missing: tuple[str, ...]
+
+
+def picture(diagnosis: Diagnosis) -> Picture | None:
+    """The picture, or ``None`` when the bytes of no link are known. Facts read: see ``_LINKS``; bytes and percent."""
+    known = {name: _value(diagnosis, name) for name in _NAMES}
+    amounts = [known[name] for name in ("l1_bytes", "l2_bytes", "dram_read_bytes", "dram_write_bytes", "host_bytes")]
+    present = [amount for amount in amounts if amount is not None]
+    if not present:
+        return None
+    scale = max(present)
+    draw = _Drawing(known, scale)
+    draw.across("SM", "L1", "l1_bytes", "l1_pct")
+    draw.across("L1", "L2", "l2_bytes", "l2_pct", waste="waste_bytes")
+    draw.dram()
+    draw.host()
+    for name, hit in (("L1", "l1_hit_pct"), ("L2", "l2_hit_pct")):
+        rate = known[hit]
+        if rate is not None:
+            draw.words.append(
+                Word(f"hit {numbers.percent(rate)}", _LEFT[name] + _NODE_WIDTH / 2, _NODE_TOP - 8, kind="hit")
+            )
+    nodes = [Node(name, left, _NODE_TOP, _NODE_WIDTH, _NODE_HEIGHT) for name, left in _LEFT.items()]
+    with_host = known["host_bytes"] is not None
+    if with_host:
+        nodes.append(Node("Host", _LEFT["L2"], _HOST_TOP, _NODE_WIDTH, _HOST_HEIGHT))
+    return Picture(
+        _sentence(known),
+        _HOST_TOP + _HOST_HEIGHT + 4 if with_host else _NODE_TOP + _NODE_HEIGHT + 56,
+        tuple(nodes),
+        tuple(draw.bands),
+        tuple(draw.verticals),
+        tuple(draw.words),
+        tuple(text for name, text in _NAMES.items() if known[name] is None),
+    )
+
+
+_NAMES = {
+    "l1_bytes": "bytes between SM and L1",
+    "l1_pct": "use of L1",
+    "l1_hit_pct": "hit rate of L1",
+    "l2_bytes": "bytes between L1 and L2",
+    "l2_pct": "use of L2",
+    "l2_hit_pct": "hit rate of L2",
+    "waste_bytes": "bytes fetched and not used",
+    "dram_read_bytes": "bytes read from DRAM",
+    "dram_write_bytes": "bytes written to DRAM",
+    "dram_pct": "use of DRAM",
+    "host_bytes": "bytes to and from host memory",
+}
+
+
+class _Drawing:
+    def __init__(self, known: dict[str, float | None], scale: float) -> None:
+        self.known = known
+        self.scale = scale
+        self.bands: list[Band] = []
+        self.verticals: list[Vertical] = []
+        self.words: list[Word] = []
+
+    def across(self, start: str, end: str, amount: str, use: str, waste: str = "") -> None:
+        x, width = _gap(start, end)
+        middle = x + width / 2
+        count, share = self.known[amount], self.known[use]
+        thickness = self._thickness(count)
+        lost = self.known.get(waste) if waste else None
+        lost_height = min(self._thickness(lost), thickness) if lost and count else 0.0
+        top = _MIDDLE - thickness / 2
+        self.bands.append(
+            Band(
+                x,
+                width,
+                round(top, 1),
+                round(thickness, 1),
+                count is not None,
+                round(top + thickness - lost_height, 1),
+                round(lost_height, 1),
+            )
+        )
+        if count is not None:
+            self.words.append(Word(numbers.size(count), middle, _MIDDLE - thickness / 2 - 6))
+        below = _MIDDLE + thickness / 2 + 16
+        if share is not None:
+            self.words.append(Word(numbers.percent(share), middle, below, kind="use"))
+            below += 15
+        if lost_height and lost is not None:
+            self.words.append(Word(numbers.size(lost), middle, below, kind="lost"))
+            self.words.append(Word("unused", middle, below + 14, kind="lost"))
+
+    def dram(self) -> None:
+        x, width = _gap("L2", "DRAM")
+        middle = x + width / 2
+        read, write = self.known["dram_read_bytes"], self.known["dram_write_bytes"]
+        above, below = self._thickness(read), self._thickness(write)
+        self.bands.append(Band(x, width, round(_MIDDLE - 2 - above, 1), round(above, 1), read is not None))
+        self.bands.append(Band(x, width, _MIDDLE + 2, round(below, 1), write is not None))
+        if read is not None:
+            self.words.append(Word("read", middle, _MIDDLE - 22 - above))
+            self.words.append(Word(numbers.size(read), middle, _MIDDLE - 8 - above))
+        place = _MIDDLE + below + 18
+        if write is not None:
+            self.words.append(Word(numbers.size(write), middle, place))
+            self.words.append(Word("written", middle, place + 14))
+            place += 29
+        if self.known["dram_pct"] is not None:
+            self.words.append(Word(numbers.percent(self.known["dram_pct"]), middle, place, kind="use"))
+
+    def host(self) -> None:
+        count = self.known["host_bytes"]
+        if count is None:
+            return
+        x = _LEFT["L2"] + _NODE_WIDTH / 2
+        self.verticals.append(Vertical(x, _NODE_TOP + _NODE_HEIGHT, _HOST_TOP, round(self._thickness(count), 1), True))
+        self.words.append(Word(numbers.size(count), _LEFT["L2"] - 1, _HOST_TOP + _HOST_HEIGHT / 2 + 5, anchor="end"))
+
+    def _thickness(self, count: float | None) -> float:
+        if count is None or count < 0:
+            return 1.0
+        return max(_THICKEST * count / self.scale, 1.0) if self.scale else 1.0
+
+
+def _gap(start: str, end: str) -> tuple[float, float]:
+    x = _LEFT[start] + _NODE_WIDTH
+    return round(x, 2), round(_LEFT[end] - x, 2)
+
+
+def _value(diagnosis: Diagnosis, name: str) -> float | None:
+    fact = diagnosis.facts.get(name)
+    if fact is None or fact.quantity is None or not math.isfinite(fact.quantity.value):
+        return None
+    return fact.quantity.value
+
+
+def _sentence(known: dict[str, float | None]) -> str:
+    parts = ["The thickness of each band is its bytes, all to one scale."]
+    if known["waste_bytes"] and known["l2_bytes"]:
+        share = 100 * known["waste_bytes"] / known["l2_bytes"]
+        parts.append(f"{numbers.whole_percent(min(share, 100.0))} of what L1 asked of L2 was not used (hatched).")
+    return " ".join(parts)

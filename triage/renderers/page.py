@@ -1,0 +1,269 @@
+"""What the templates ask for: small functions from the model to words and widths, and the page's own sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from triage.model import Bar, Condition, Diagnosis, Evidence, Finding, Report, Step, Verdict
+from triage.renderers import numbers, wording
+from triage.renderers.escape import clean, shorten
+from triage.renderers.ranking import Group
+
+FAMILIES = {
+    "memory": "memory",
+    "latency": "latency",
+    "compute": "compute",
+    "launch": "launch",
+    "balance": "balance",
+    "other": "a family of your own rules",
+    "undecided": "undecided",
+}
+_CONDITION_WORDS = {Verdict.FIRES: "holds", Verdict.CLEAR: "does not hold", Verdict.UNKNOWN: "not known"}
+_SIGNS = {"at_least": "\u2265", "above": ">", "below": "<", "at_most": "\u2264"}
+_STEP_WORDS = {Verdict.FIRES: "turned off here", Verdict.CLEAR: "went on", Verdict.UNKNOWN: "could not tell"}
+_STATE_WORDS = {
+    "named": "named",
+    "contributor": "also holds",
+    "ruled-out": "ruled out",
+    "unknown": "not known",
+    "hidden": "holds, but an earlier answer came first",
+}
+
+
+def title(report: Report) -> str:
+    """The document's title: what was read, and how many kernels."""
+    names = ", ".join(wording.file_name(source.path) for source in report.sources[:3])
+    return shorten(f"{names or 'triage'}: {wording.count(len(report.findings), 'kernel')}", 120)
+
+
+def second_sentence(report: Report, ranked: Sequence[Group]) -> str:
+    """What the headline leaves out: all time together, the kernel with most to win back, how many are undecided."""
+    if not ranked:
+        return ""
+    known = [group.duration_ns for group in ranked if group.duration_ns is not None]
+    parts = []
+    if known and len(report.findings) > 1:
+        parts.append(f"{len(report.findings):,} launches took {numbers.duration(sum(known))} in all.")
+    bounded = [group for group in ranked if group.saving_ns is not None]
+    if bounded and len(ranked) > 1:
+        most = max(bounded, key=lambda group: group.saving_ns or 0.0)
+        name = shorten(wording.short_name(most.shown.kernel, ranked), 100)
+        parts.append(
+            f"Most to win back where it can be bounded: {name}, at most {numbers.duration(most.saving_ns)} "
+            f"of {numbers.duration(most.duration_ns)}."
+        )
+    parts.append(wording.undecided(report))
+    return " ".join(part for part in parts if part)
+
+
+def ranking_note(report: Report, ranked: Sequence[Group]) -> str:
+    """How the list is ordered, and what was folded."""
+    if len(ranked) == 1:
+        order = "One kernel." if len(report.findings) == 1 else "One kernel, launched more than once."
+    elif any(group.saving_ns is not None for group in ranked):
+        order = (
+            "Most time at stake first: the time that removing the limiter could save at most, or the whole time "
+            "where that has no bound."
+        )
+    else:
+        order = "Longest first."
+    folded = len(report.findings) - len(ranked)
+    if folded:
+        rows = "one row" if len(ranked) == 1 else f"{len(ranked):,} rows"
+        order += f" {len(report.findings):,} launches are folded into {rows}: same kernel, same shape, same limiter."
+    return order
+
+
+def families(report: Report) -> tuple[tuple[str, str], ...]:
+    """The families that occur, in a fixed order, for the legend."""
+    present = {family(finding.diagnosis) for finding in report.findings}
+    return tuple((name, words) for name, words in FAMILIES.items() if name in present)
+
+
+def report_warnings(report: Report, common: Iterable[str]) -> tuple[str, ...]:
+    """Warnings about the report, its files, and those that every kernel carries."""
+    files = [
+        f"{wording.file_name(source.path)}: {text}" if len(report.sources) > 1 else text
+        for source in report.sources
+        for text in source.warnings
+    ]
+    return tuple(dict.fromkeys((*report.warnings, *files, *(f"All kernels: {text}" for text in common))))
+
+
+def own_warnings(finding: Finding, common: Sequence[str]) -> tuple[str, ...]:
+    """A kernel's warnings without those said at the top of the page."""
+    return tuple(text for text in wording.warnings(finding) if text not in common)
+
+
+def elsewhere(report: Report, group: Group) -> str:
+    """Where to find what this page leaves out about a kernel."""
+    return f"See triage explain {_path(report, group)} --kernel {group.shown.kernel.index}"
+
+
+def export_hint(report: Report, group: Group) -> str:
+    """The command that writes the metrics as a table."""
+    return f"triage export {_path(report, group)} -o metrics.csv writes them to a file."
+
+
+def _path(report: Report, group: Group) -> str:
+    place = group.shown.source
+    return report.sources[place].path if 0 <= place < len(report.sources) else "FILE"
+
+
+def launches_note(group: Group) -> str:
+    """Which launch the section shows."""
+    return (
+        f"{wording.launches(group)}. Shown is launch #{group.shown.kernel.index}, whose time is nearest the median; "
+        "the numbers are places in the file."
+    )
+
+
+def family(diagnosis: Diagnosis) -> str:
+    """A key of :data:`FAMILIES`: what colour and mark a kernel gets."""
+    if diagnosis.limiter is None:
+        return "undecided"
+    return diagnosis.family if diagnosis.family in FAMILIES else "other"
+
+
+def verdict_title(diagnosis: Diagnosis) -> str:
+    """The limiter in words."""
+    return "Undecided" if diagnosis.limiter is None else diagnosis.title or diagnosis.limiter
+
+
+def measured_line(group: Group) -> str:
+    """Share, time, spread and launch of a kernel on one line."""
+    parts = []
+    if group.share is not None:
+        parts.append(f"{numbers.percent(group.share)} of the time")
+    parts.append("not timed" if group.duration_ns is None else numbers.duration(group.duration_ns))
+    parts += [part for part in (wording.launches(group), wording.launch(group.shown.kernel)) if part]
+    if group.shown.kernel.workload != "kernel":
+        parts.append(f"profiled as one {group.shown.kernel.workload}")
+    return ", ".join(parts)
+
+
+def saving(group: Group) -> str:
+    """The last column of the list: what removing the limiter could save at most."""
+    if group.saving_ns is None:
+        return "no bound"
+    return f"at most {numbers.duration(group.saving_ns)}"
+
+
+def width(value: float | None) -> str:
+    """A percentage as the width of a bar, kept within the scale."""
+    if value is None or not math.isfinite(value):
+        return "0"
+    clipped = min(max(value, 0.0), 100.0)
+    return f"{clipped:.1f}".removesuffix(".0") + "%"
+
+
+def measured(condition: Condition) -> str:
+    """The value of a condition with its unit, or that it was not collected."""
+    return "not collected" if condition.value is None else numbers.quantity(condition.value, condition.unit)
+
+
+def threshold(condition: Condition) -> str:
+    """The threshold of a condition with its comparison as a sign and its unit."""
+    # A threshold is a chosen number, not a measured one: no trailing zeros.
+    if condition.unit == "%":
+        return f"{_SIGNS.get(condition.op, condition.op)} {numbers.significant(condition.threshold)} %"
+    return f"{_SIGNS.get(condition.op, condition.op)} {numbers.quantity(condition.threshold, condition.unit)}"
+
+
+def evidence_text(item: Evidence) -> str:
+    """A quoted fact as it was formatted by the rules, else from its value."""
+    if item.value is None:
+        return "not collected"
+    if item.text:
+        return item.text
+    return item.value if isinstance(item.value, str) else numbers.quantity(item.value, item.unit)
+
+
+def step_word(step: Step) -> str:
+    """How the walk left a question."""
+    return _STEP_WORDS[step.verdict] if step.covered else "not covered"
+
+
+def known_parts(bar: Bar) -> tuple[tuple[str, float], ...]:
+    """The constituents that were collected, busiest first."""
+    known = [(name, value) for name, value in bar.parts if value is not None and math.isfinite(value)]
+    return tuple(sorted(known, key=lambda part: part[1], reverse=True))
+
+
+def unknown_parts(bar: Bar) -> tuple[str, ...]:
+    """The constituents that were not collected."""
+    return tuple(name for name, value in bar.parts if value is None or not math.isfinite(value))
+
+
+def bar_family(bar: Bar) -> str:
+    """The hue of a total: the side of the chip that it measures, grey for anything else."""
+    start = bar.id.lower()
+    if start.startswith("mem"):
+        return "memory"
+    return "compute" if start.startswith(("sm", "comp")) else "other"
+
+
+def tick_words(bar: Bar) -> str:
+    """``60 % and 80 %``."""
+    return " and ".join(f"{numbers.significant(tick)} %" for tick in bar.ticks)
+
+
+def command(text: str) -> Any:
+    """A command as HTML that may break after a comma; what is copied from the page has no break in it."""
+    from markupsafe import Markup, escape
+
+    return Markup(",<wbr>").join(escape(part) for part in clean(text).split(","))
+
+
+def web_links(links: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """Only links that lead to the web: a rule pack cannot put a script behind one."""
+    return tuple((text, url) for text, url in links if url.startswith(("https://", "http://")))
+
+
+def source_text(text: str) -> str:
+    """A source line with its tabs as blanks and without its indent."""
+    return text.expandtabs(4).strip()
+
+
+def launch_list(group: Group) -> tuple[tuple[int, Finding], ...]:
+    """Every launch of a group with its place in the report."""
+    return tuple(zip(group.places, group.findings, strict=True))
+
+
+def _percent_or(value: float | None, otherwise: str) -> str:
+    return otherwise if value is None or not math.isfinite(value) else numbers.percent(value)
+
+
+FILTERS: dict[str, Callable[..., Any]] = {
+    "bar_family": bar_family,
+    "clean": clean,
+    "command": command,
+    "condition_word": _CONDITION_WORDS.__getitem__,
+    "duration": numbers.duration,
+    "evidence_text": evidence_text,
+    "factor": numbers.factor,
+    "family": family,
+    "known_parts": known_parts,
+    "label": wording.label,
+    "launch_list": launch_list,
+    "limiter": wording.limiter_word,
+    "measured": measured,
+    "measured_line": measured_line,
+    "percent": numbers.percent,
+    "percent_or": _percent_or,
+    "place": wording.place,
+    "saving": saving,
+    "source_line": wording.source,
+    "source_text": source_text,
+    "state_word": lambda state: _STATE_WORDS.get(state, state),
+    "step_word": step_word,
+    "threshold": threshold,
+    "tick_words": tick_words,
+    "unknown_parts": unknown_parts,
+    "verdict_title": verdict_title,
+    "web_links": web_links,
+    "whole_percent": numbers.whole_percent,
+    "width": width,
+}

@@ -1,0 +1,218 @@
+"""The roofline of all kernels of one GPU: positions in percent of the plot, log axes, for the template to draw."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from triage.model import Device
+from triage.renderers import numbers, page, wording
+from triage.renderers.escape import shorten
+from triage.renderers.ranking import Group
+
+# Points closer than this (percent of the plot, across and up) share one label, with at most so many ranks in it.
+_NEAR_X, _NEAR_Y = 4.0, 6.0
+_RANKS = 4
+_COMPUTE_ROOFS = (("fp64_peak_flops", "FP64"), ("fp32_peak_flops", "FP32"))
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A grid line: ``at`` in percent of the plot, ``text`` beside it."""
+
+    at: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Roof:
+    """A straight roof between two points, and where its label stands (percent; ``label_dy`` in pixels)."""
+
+    label: str
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+    label_x: float
+    label_y: float
+    label_dy: int
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One kernel: position in percent, fragment number; ``ranks`` names it and those under the same spot."""
+
+    x: float
+    y: float
+    place: int
+    family: str
+    title: str
+    ranks: str
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Kernels (rank, place) that the figure cannot place, and why."""
+
+    text: str
+    kernels: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """Everything the template draws for one GPU."""
+
+    device: str
+    sentence: str
+    x_ticks: tuple[Tick, ...]
+    y_ticks: tuple[Tick, ...]
+    roofs: tuple[Roof, ...]
+    points: tuple[Point, ...]
+    notes: tuple[Note, ...]
+
+
+def figures(ranked: Sequence[Group]) -> tuple[Figure, ...]:
+    """One figure for each GPU with at least one kernel whose intensity, FLOP/s and DRAM peak are known."""
+    devices: dict[Device, list[tuple[int, Group]]] = {}
+    for rank, group in enumerate(ranked, 1):
+        devices.setdefault(group.shown.kernel.device, []).append((rank, group))
+    made = (_figure(device, members) for device, members in devices.items())
+    return tuple(figure for figure in made if figure is not None)
+
+
+def _figure(device: Device, members: Sequence[tuple[int, Group]]) -> Figure | None:
+    bandwidth = _peak(members, "dram_peak_bytes_per_s")
+    peaks = [(label, peak) for fact, label in _COMPUTE_ROOFS if (peak := _peak(members, fact)) is not None]
+    placed: list[tuple[int, Group, float, float]] = []
+    idle: list[tuple[int, int]] = []
+    absent: list[tuple[int, int]] = []
+    for rank, group in members:
+        intensity, speed = value(group, "arithmetic_intensity"), value(group, "achieved_flops")
+        if intensity is None or speed is None:
+            absent.append((rank, group.place))
+        elif intensity <= 0 or speed <= 0:
+            idle.append((rank, group.place))
+        else:
+            placed.append((rank, group, intensity, speed))
+    if bandwidth is None or not peaks or not (placed or idle):
+        return None
+    top = max(peak for _, peak in peaks)
+    ridges = [peak / bandwidth for _, peak in peaks]
+    left = math.floor(math.log10(min([0.1, *(intensity for *_, intensity, _ in placed)])))
+    right = math.ceil(math.log10(max([10 * max(ridges), *(intensity for *_, intensity, _ in placed)])))
+    low = math.floor(math.log10(min([bandwidth * 10.0**left, *(speed for *_, speed in placed)])))
+    high = math.log10(max([top, *(speed for *_, speed in placed)])) + 0.25
+    plane = _Plane(left, right, low, high)
+    points = _points(plane, placed)
+    notes = []
+    if idle:
+        notes.append(Note("Without floating-point arithmetic, so at the left edge:", tuple(idle)))
+        points += tuple(_edge_point(rank, group) for rank, group in members if (rank, group.place) in set(idle))
+    if absent:
+        notes.append(Note("Not drawn, because FLOP or DRAM traffic was not collected:", tuple(absent)))
+    return Figure(
+        wording.device(device),
+        _sentence(placed, bandwidth, peaks),
+        tuple(Tick(plane.x(10.0**power), _power(power)) for power in range(left, right + 1)),
+        tuple(
+            Tick(plane.y(10.0**power), numbers.quantity(10.0**power, "flop/s")) for power in range(low, int(high) + 1)
+        ),
+        (_slope(plane, bandwidth, top), *(_flat(plane, label, peak, bandwidth) for label, peak in peaks)),
+        points,
+        tuple(notes),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Plane:
+    """Log axes: ``left``..``right`` and ``low``..``high`` are powers of ten."""
+
+    left: float
+    right: float
+    low: float
+    high: float
+
+    def x(self, intensity: float) -> float:
+        return round(100 * (math.log10(intensity) - self.left) / (self.right - self.left), 2)
+
+    def y(self, speed: float) -> float:
+        return round(100 - 100 * (math.log10(speed) - self.low) / (self.high - self.low), 2)
+
+
+def value(group: Group, fact: str) -> float | None:
+    """A known, finite fact of the launch that stands for the group."""
+    found = group.shown.diagnosis.facts.get(fact)
+    if found is None or found.quantity is None or not math.isfinite(found.quantity.value):
+        return None
+    return found.quantity.value
+
+
+def _peak(members: Sequence[tuple[int, Group]], fact: str) -> float | None:
+    # A peak follows the clock that a kernel ran at: the highest one seen is the roof.
+    known = [peak for _, group in members if (peak := value(group, fact)) is not None and peak > 0]
+    return max(known) if known else None
+
+
+def _points(plane: _Plane, placed: Sequence[tuple[int, Group, float, float]]) -> tuple[Point, ...]:
+    spots: list[tuple[float, float, list[int]]] = []
+    owner: dict[int, list[int]] = {}
+    for rank, _, intensity, speed in placed:
+        x, y = plane.x(intensity), plane.y(speed)
+        for spot_x, spot_y, ranks in spots:
+            if abs(x - spot_x) < _NEAR_X and abs(y - spot_y) < _NEAR_Y:
+                ranks.append(rank)
+                break
+        else:
+            owner[rank] = [rank]
+            spots.append((x, y, owner[rank]))
+    made = []
+    for rank, group, intensity, speed in placed:
+        name = shorten(wording.label(group.shown.kernel), 80)
+        title = f"{rank}: {name}, {numbers.quantity(speed, 'flop/s')} at {numbers.quantity(intensity, 'flop/byte')}"
+        ranks = owner.get(rank, [])
+        words = ", ".join(map(str, ranks[:_RANKS])) + (" ..." if len(ranks) > _RANKS else "")
+        family = page.family(group.shown.diagnosis)
+        made.append(Point(plane.x(intensity), plane.y(speed), group.place, family, title, words))
+    return tuple(made)
+
+
+def _edge_point(rank: int, group: Group) -> Point:
+    name = shorten(wording.label(group.shown.kernel), 80)
+    return Point(0.0, 100.0, group.place, page.family(group.shown.diagnosis), f"{rank}: {name}, no FLOP", "")
+
+
+def _slope(plane: _Plane, bandwidth: float, top: float) -> Roof:
+    start = max(10.0**plane.left, 10.0**plane.low / bandwidth)
+    end = top / bandwidth
+    label = f"DRAM {numbers.quantity(bandwidth, 'byte/s')}"
+    x1, y1, x2, y2 = plane.x(start), plane.y(bandwidth * start), plane.x(end), plane.y(top)
+    # The label hangs below the line's middle, to its right, where no roof passes.
+    return Roof(label, x1, y1, x2, y2, (x1 + x2) / 2 + 1, (y1 + y2) / 2, 14, "start")
+
+
+def _flat(plane: _Plane, label: str, peak: float, bandwidth: float) -> Roof:
+    x, y = plane.x(peak / bandwidth), plane.y(peak)
+    return Roof(f"{label} {numbers.quantity(peak, 'flop/s')}", x, y, 100.0, y, 100.0, y, -5, "end")
+
+
+def _sentence(
+    placed: Sequence[tuple[int, Group, float, float]], bandwidth: float, peaks: Sequence[tuple[str, float]]
+) -> str:
+    if not placed:
+        return "No kernel does floating-point arithmetic that was counted; only the roofs are drawn."
+    ridges = " and ".join(
+        f"{numbers.significant(peak / bandwidth)} FLOP/byte ({label})"
+        for label, peak in sorted(peaks, key=lambda p: p[1])
+    )
+    lowest = min(peak for _, peak in peaks) / bandwidth
+    left = sum(intensity < (value(group, "ridge_point") or lowest) for _, group, intensity, _ in placed)
+    return (
+        f"DRAM is the roof of {left} of {wording.count(len(placed), 'kernel')}: left of the ridge at {ridges}. "
+        "The roofs are the chip's peaks, not what a program can reach."
+    )
+
+
+def _power(power: int) -> str:
+    return f"{10.0**power:g}" if -4 < power < 5 else f"1e{power}"

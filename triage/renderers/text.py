@@ -1,0 +1,155 @@
+"""The report for a terminal: one headline, then one sentence a kernel, longest first.
+
+Right at 80 columns and when piped: no trailing blanks, no word broken that fits on a line, and a command to copy
+always on one line, however long.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+from triage.model import Diagnosis, Report
+from triage.renderers import numbers, wording
+from triage.renderers.escape import clean, shorten
+from triage.renderers.ranking import Group, by_time, groups
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_FAMILY_STYLE = {
+    "memory": "bold blue",
+    "latency": "bold yellow",
+    "compute": "bold green",
+    "launch": "bold magenta",
+    "balance": "bold red",
+}
+_NARROWEST = 40
+_MISSING_SHOWN = 8
+
+
+def render(report: Report, *, width: int = 80, color: bool = False) -> str:
+    """The report in ``width`` columns, with ANSI colours where ``color`` is true."""
+    page = _Page(max(width, _NARROWEST), color)
+    page.line(wording.headline(report), style="bold")
+    page.line(wording.undecided(report))
+    for source in report.sources:
+        page.line(wording.source(source), style="dim")
+        for warning in source.warnings:
+            page.line(f"Warning: {warning}")
+    for warning in report.warnings:
+        page.line(f"Warning: {warning}")
+    common = wording.common_warnings(report)
+    for warning in common:
+        page.line(f"Warning, for all kernels: {warning}")
+    ranked = by_time(groups(report))
+    digits = len(str(len(ranked)))
+    for rank, group in enumerate(ranked, 1):
+        page.blank()
+        _kernel(page, rank, digits, group, common)
+    return page.text()
+
+
+def _kernel(page: _Page, rank: int, digits: int, group: Group, common: tuple[str, ...]) -> None:
+    diagnosis = group.shown.diagnosis
+    indent = digits + 2
+    name = wording.label(group.shown.kernel, 10_000)
+    page.line(shorten(name, page.width - indent), lead=f"{rank:>{digits}}. ", style="bold", indent=indent)
+    page.line(_measured(group), indent=indent, style="dim")
+    word = wording.limiter_word(diagnosis)
+    style = _FAMILY_STYLE.get(diagnosis.family or "", "bold")
+    if diagnosis.limiter is None:
+        page.line(f": {diagnosis.summary}", indent=indent, opening=(word, style))
+        _unsettled(page, diagnosis, indent)
+    else:
+        opening = f" ({diagnosis.confidence} confidence): {diagnosis.summary}"
+        page.line(opening, indent=indent, opening=(word, style))
+    if diagnosis.fixes:
+        page.line(f"Try first: {diagnosis.fixes[0].text}", indent=indent)
+    if diagnosis.lines:
+        line = diagnosis.lines[0]
+        page.line(f"Where: {wording.place(line)} ({numbers.whole_percent(line.share)} of it)", indent=indent)
+    if diagnosis.limiter is not None and diagnosis.confidence == "low":
+        for why in diagnosis.confidence_why:
+            page.line(f"Low confidence: {why}", indent=indent)
+    if diagnosis.experiment:
+        page.line(f"To settle it: {diagnosis.experiment}", indent=indent)
+    for warning in wording.warnings(group.shown):
+        if warning not in common:
+            page.line(f"Warning: {warning}", indent=indent)
+
+
+def _unsettled(page: _Page, diagnosis: Diagnosis, indent: int) -> None:
+    if diagnosis.missing:
+        shown = [clean(name) for name in diagnosis.missing[:_MISSING_SHOWN]]
+        more = len(diagnosis.missing) - len(shown)
+        tail = f" and {more} more" if more else ""
+        verb = "is" if len(diagnosis.missing) == 1 else "are"
+        page.line(f"Not collected, and would settle it, {verb}: {', '.join(shown)}{tail}", indent=indent)
+    if diagnosis.collect:
+        page.line("Collect them with:", indent=indent)
+        page.verbatim(diagnosis.collect, indent=indent + 2)
+
+
+def _measured(group: Group) -> str:
+    parts = []
+    if group.share is not None:
+        parts.append(f"{numbers.percent(group.share)} of the time")
+    parts.append("not timed" if group.duration_ns is None else numbers.duration(group.duration_ns))
+    parts.extend(part for part in (wording.launches(group), wording.launch(group.shown.kernel)) if part)
+    return ", ".join(parts)
+
+
+class _Page:
+    """Lines with a hanging indent, through Rich; no trailing blanks."""
+
+    def __init__(self, width: int, color: bool) -> None:
+        from rich.console import Console
+
+        self.width = width
+        self._file = io.StringIO()
+        # The environment is not consulted: the caller decides about width and colour.
+        self._console: Console = Console(
+            file=self._file,
+            width=width,
+            color_system="standard" if color else None,
+            force_terminal=color,
+            no_color=not color,
+            highlight=False,
+            markup=False,
+            emoji=False,
+            legacy_windows=False,
+            _environ={},
+        )
+
+    def line(
+        self,
+        text: str,
+        *,
+        indent: int = 0,
+        style: str = "",
+        lead: str = "",
+        opening: tuple[str, str] = ("", ""),
+    ) -> None:
+        """``text`` wrapped under a hanging ``indent`` with ``lead`` in it; ``opening`` comes first in its own style."""
+        from rich.text import Text
+
+        if not text and not opening[0]:
+            return
+        content = Text(clean(opening[0]), style=opening[1]) + Text(clean(text), style=style)
+        for number, part in enumerate(content.wrap(self._console, self.width - indent, overflow="fold")):
+            part.rstrip()
+            margin = lead if lead and number == 0 else " " * indent
+            self._console.print(Text(margin) + part, soft_wrap=True)
+
+    def verbatim(self, text: str, *, indent: int) -> None:
+        """``text`` on one line whatever its length, so that it can be copied."""
+        from rich.text import Text
+
+        self._console.print(Text(" " * indent + clean(text)), soft_wrap=True)
+
+    def blank(self) -> None:
+        self._console.print()
+
+    def text(self) -> str:
+        return self._file.getvalue()

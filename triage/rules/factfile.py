@@ -1,0 +1,144 @@
+"""``facts.yaml``: canonical quantities and the ways to get them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from triage.rules import checks
+from triage.rules.checks import ConditionReader
+from triage.rules.conditions import Threshold
+from triage.rules.formulas import FACT
+from triage.rules.rulebook import Alternative, FactDef
+from triage.rules.yamlfile import Document, List, Map
+
+_OPTIONAL = (
+    "from",
+    "largest_of",
+    "optional",
+    "sum_of_known",
+    "at_most",
+    "at_least",
+    "when_nothing",
+    "collect",
+    "each",
+)
+
+
+def read_facts(document: Document, facts: dict[str, FactDef], thresholds: dict[str, Threshold]) -> None:
+    """Add the facts of a file. A fact may use every fact of this and of earlier files, in any order, but no cycle."""
+    root = document.root if isinstance(document.root, Map) else Map()
+    checks.keys(document, root, ["facts"], [], "facts.yaml")
+    entries = root.get("facts")
+    if not isinstance(entries, Map):
+        document.fault(root, "facts", "type", "'facts' must be a map of fact ids")
+        return
+    expanded = list(_expanded(document, entries))
+    names = set(facts) | {name for name, _, _ in expanded}
+    conditions = ConditionReader(names, thresholds)
+    for name, entry, word in expanded:
+        if not FACT.match(name):
+            document.fault(entries, name, "id", f"{name!r} is no fact id: lower-case letters, digits and _")
+            continue
+        facts[name] = _read(document, name, entry, word, names, conditions)
+    for name in _cycles(facts):
+        document.fault(entries, name if name in entries else None, "cycle", f"the fact {name!r} depends on itself")
+
+
+def _expanded(document: Document, entries: Map) -> list[tuple[str, Map, str]]:
+    """Facts with ``each: [a, b]`` stand for one fact a word: ``{}`` in the id and its formulas is that word."""
+    found: list[tuple[str, Map, str]] = []
+    for name, entry in entries.items():
+        if not isinstance(entry, Map):
+            document.fault(entries, name, "type", "a fact is a map: {label: ..., unit: ..., from: ...}")
+        elif "each" in entry:
+            words = checks.texts(document, entry, "each")
+            found.extend((name.replace("{}", word), entry, word) for word in words)
+        else:
+            found.append((name, entry, ""))
+    return found
+
+
+def _read(
+    document: Document, name: str, entry: Map, word: str, names: Collection[str], conditions: ConditionReader
+) -> FactDef:
+    checks.keys(document, entry, ["label", "unit", "says"], _OPTIONAL, f"the fact {name!r}")
+    if not any(key in entry for key in ("from", "largest_of", "sum_of_known", "at_most", "at_least")):
+        document.fault(entry, None, "missing-key", f"the fact {name!r} has no way to get it: from, largest_of, ...")
+    values = entry.get("from", List())
+    if not isinstance(values, List):
+        values = [values]
+    alternatives = [_alternative(document, entry, value, word, names, conditions) for value in values]
+    for key in ("collect",):
+        if not isinstance(entry.get(key, True), bool):
+            document.fault(entry, key, "type", f"{key!r} must be true or false")
+    return FactDef(
+        id=name,
+        label=checks.text(document, entry, "label").replace("{}", word),
+        unit=checks.text(document, entry, "unit"),
+        says=checks.text(document, entry, "says").replace("{}", word),
+        alternatives=tuple(a for a in alternatives if a is not None),
+        largest_of=_facts(document, entry, "largest_of", names),
+        optional=_facts(document, entry, "optional", names),
+        sum_of_known=_facts(document, entry, "sum_of_known", names),
+        at_most=_formulas(document, entry, "at_most", word, names),
+        at_least=_formulas(document, entry, "at_least", word, names),
+        when_nothing=checks.text(document, entry, "when_nothing"),
+        collect=bool(entry.get("collect", True)),
+    )
+
+
+def _alternative(
+    document: Document, entry: Map, value: Any, word: str, names: Collection[str], conditions: ConditionReader
+) -> Alternative | None:
+    if isinstance(value, Map):
+        checks.keys(document, value, ["use"], ["cc", "when", "collect"], "an alternative")
+        use = value.get("use", "")
+        formula = checks.formula(document, value, "use", _filled(use, word), names)
+        when = conditions.read(document, value, "when") if "when" in value else None
+        if formula is None:
+            return None
+        return Alternative(formula, checks.chips(document, value), when, bool(value.get("collect", True)))
+    formula = checks.formula(document, entry, "from", _filled(value, word), names)
+    return Alternative(formula) if formula is not None else None
+
+
+def _filled(value: Any, word: str) -> Any:
+    return value.replace("{}", word) if isinstance(value, str) and word else value
+
+
+def _facts(document: Document, entry: Map, key: str, names: Collection[str]) -> tuple[str, ...]:
+    found = checks.texts(document, entry, key)
+    for name in found:
+        if name not in names:
+            document.fault(entry, key, "unknown-fact", f"no fact is called {name!r}{checks.suggestion(name, names)}")
+    return tuple(name for name in found if name in names)
+
+
+def _formulas(document: Document, entry: Map, key: str, word: str, names: Collection[str]) -> tuple[Any, ...]:
+    values = entry.get(key, List())
+    values = values if isinstance(values, List) else [values]
+    made = [checks.formula(document, entry, key, _filled(value, word), names) for value in values]
+    return tuple(formula for formula in made if formula is not None)
+
+
+def _cycles(facts: dict[str, FactDef]) -> list[str]:
+    """Facts whose value (not only whose bounds) depends on itself."""
+    state: dict[str, int] = {}
+    found: list[str] = []
+
+    def visit(name: str) -> None:
+        state[name] = 1
+        definition = facts[name]
+        parts = [part for a in definition.alternatives for part in a.formula.facts]
+        for part in (*parts, *definition.largest_of, *definition.sum_of_known):
+            if state.get(part) == 1:
+                found.append(name)
+            elif part in facts and part not in state:
+                visit(part)
+        state[name] = 2
+
+    for name in facts:
+        if name not in state:
+            visit(name)
+    return found

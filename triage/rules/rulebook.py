@@ -1,0 +1,191 @@
+"""What the rule files say, as frozen types: facts, limiters, the path, thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from triage.model import Fix, RulebookId
+from triage.rules.conditions import Node, Threshold
+from triage.rules.formulas import Formula
+
+
+@dataclass(frozen=True, slots=True)
+class ChipRange:
+    """Compute capabilities, as ``>=9.0``, ``<=8.0``, ``8.6``, or several separated by spaces (any may hold)."""
+
+    text: str
+    ranges: tuple[tuple[float, float], ...]
+
+    def holds(self, cc: float | None) -> bool:
+        """Whether ``cc`` lies in the range; an unknown chip lies in every range."""
+        return cc is None or any(low <= cc <= high for low, high in self.ranges)
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """One way to get a fact: a formula, for some chips (``cc``), under a condition (``when``). ``collect`` is False for
+    what is read when a report has it but never worth a pass (roll-ups, counted stalls)."""
+
+    formula: Formula
+    cc: ChipRange | None = None
+    when: Node | None = None
+    collect: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class FactDef:
+    """A canonical quantity. ``largest_of`` makes it a roll-up: the largest of those facts; the ``optional`` ones may
+    be missing without leaving a hole. ``sum_of_known`` sums those that were collected. ``at_most`` and ``at_least``
+    bound the value when it was not measured itself."""
+
+    id: str
+    label: str
+    unit: str
+    says: str
+    alternatives: tuple[Alternative, ...] = ()
+    largest_of: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    sum_of_known: tuple[str, ...] = ()
+    at_most: tuple[Formula, ...] = ()
+    at_least: tuple[Formula, ...] = ()
+    when_nothing: str = ""
+    collect: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class RuleCase:
+    """An inline test: facts in, the verdict expected of the rule out."""
+
+    name: str
+    facts: Mapping[str, float]
+    expect: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class Headroom:
+    """How much removing the limiter can bring: ``formula`` gives a factor, ``None`` says it cannot be bounded."""
+
+    formula: Formula | None
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class LimiterDef:
+    """One limiter file. ``when`` must fire; a ``veto`` that is known to hold clears it again, an unknown veto only
+    lowers the confidence. ``contributes`` says when it is worth naming behind another limiter (without it: when its
+    question's gate and ``when`` hold). ``strength`` is the fact that orders contributors. ``lines`` names the per-line metrics that
+    hold what this limiter is about."""
+
+    id: str
+    title: str
+    family: str
+    status: str
+    when: Node
+    veto: Node | None
+    contributes: Node | None
+    strength: str
+    evidence: str
+    because: str
+    fixes: tuple[Fix, ...]
+    unless: tuple[str, ...]
+    see: tuple[tuple[str, str], ...]
+    tests: tuple[RuleCase, ...]
+    experiment: str
+    lines: tuple[str, ...]
+    headroom: Headroom | None
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class Blocker:
+    """A rival that, while unknown, blocks an answer, unless ``unless`` is known to hold."""
+
+    limiter: str
+    unless: Node | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A limiter that a question may end in."""
+
+    limiter: str
+    blocked_by: tuple[Blocker, ...] = ()
+    only_when: Node | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question of the path. ``gate`` must hold for its answers to count; ``pick`` is ``first`` (the order decides)
+    or ``largest`` (the strength decides). ``covered`` is False for what a report cannot answer."""
+
+    id: str
+    decision: str
+    ask: str
+    gate: Node | None
+    pick: str
+    answers: tuple[Answer, ...]
+    shows: tuple[str, ...]
+    covered: bool
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rulebook:
+    """The rules in force. ``identity`` holds the digest that reports carry."""
+
+    facts: Mapping[str, FactDef]
+    limiters: Mapping[str, LimiterDef]
+    path: tuple[Question, ...]
+    thresholds: Mapping[str, Threshold]
+    identity: RulebookId
+    warnings: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A fact to collect, and the groups of metrics that give it: the first group that a chip has in full is the
+    one to take."""
+
+    fact: str
+    alternatives: tuple[tuple[str, ...], ...]
+
+
+def parse_chips(text: str) -> ChipRange:
+    """``">=9.0"``, ``"<=8.0"``, ``"8.6"``, ``"7.0-8.0"``, ``"10.*"``, or several separated by spaces.
+
+    Raises ``ValueError`` for anything else.
+    """
+    ranges: list[tuple[float, float]] = []
+    for word in text.split():
+        if word.startswith((">=", "<=", "<", ">")):
+            sign = word.rstrip("0123456789.")
+            number = float(word[len(sign) :])
+            step = 0.05
+            ranges.append(
+                {
+                    ">=": (number, 1e9),
+                    ">": (number + step, 1e9),
+                    "<=": (0.0, number),
+                    "<": (0.0, number - step),
+                }[sign]
+            )
+        elif word.endswith(".*"):
+            ranges.append((float(word[:-2]), float(word[:-2]) + 0.95))
+        elif "-" in word:
+            low, high = word.split("-", 1)
+            ranges.append((float(low), float(high)))
+        else:
+            ranges.append((float(word), float(word)))
+    if not ranges:
+        raise ValueError("no compute capability given")
+    return ChipRange(text, tuple(ranges))
+
+
+def chip_number(cc: str | None) -> float | None:
+    """``"9.0"`` as 9.0 (``"10.3"`` as 10.3); ``None`` when there is none or it is no number."""
+    try:
+        return float(cc) if cc else None
+    except ValueError:
+        return None

@@ -1,0 +1,165 @@
+"""YAML with positions: reads a rule file into plain values that remember where each key stands.
+
+Rule files are untrusted (a pull request may change them): anchors, aliases, tags, duplicate keys, tabs, several
+documents and files over 1 MB are refused, with their line; nothing is ever constructed but maps, lists and scalars.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+MAX_BYTES = 1_000_000
+MAX_DEPTH = 40
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Fault:
+    """One fault of a rule file, with the place it stands at (1-based)."""
+
+    file: str
+    line: int
+    column: int
+    code: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}: {self.code} {self.message}"
+
+
+class Map(dict[str, Any]):
+    """A mapping that knows the (line, column) of itself and of each key."""
+
+    __slots__ = ("at", "places")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.at: tuple[int, int] = (1, 1)
+        self.places: dict[str, tuple[int, int]] = {}
+
+
+class List(list[Any]):
+    """A sequence that knows the (line, column) of each item."""
+
+    __slots__ = ("places",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.places: list[tuple[int, int]] = []
+
+
+@dataclass(slots=True)
+class Document:
+    """One file: its root value, the faults found while reading it, and helpers to add more."""
+
+    path: Path
+    shown: str
+    root: Any = None
+    text: str = ""
+    faults: list[Fault] = field(default_factory=list)
+
+    def fault(self, where: Map | None, key: str | None, code: str, message: str) -> None:
+        """Note a fault at ``key`` of ``where`` (at the map itself when the key is ``None`` or absent)."""
+        line, column = (1, 1) if where is None else where.places.get(key or "", where.at)
+        self.faults.append(Fault(self.shown, line, column, code, message))
+
+    def at(self, place: tuple[int, int], code: str, message: str) -> None:
+        """Note a fault at a (line, column)."""
+        self.faults.append(Fault(self.shown, place[0], place[1], code, message))
+
+
+def read(path: Path, shown: str | None = None) -> Document:
+    """Read one YAML file. Never raises for what the file holds: the faults are in the document."""
+    document = Document(path, shown or str(path))
+    try:
+        raw = path.read_bytes()
+        if len(raw) > MAX_BYTES:
+            document.at((1, 1), "too-large", f"the file has {len(raw)} bytes; at most {MAX_BYTES} are read")
+            return document
+        document.text = raw.decode("utf-8-sig")
+    except OSError as fault:
+        document.at((1, 1), "unreadable", f"cannot be read: {fault.strerror}")
+        return document
+    except UnicodeDecodeError as fault:
+        document.at((raw[: fault.start].count(b"\n") + 1, 1), "encoding", "is not UTF-8")
+        return document
+    _parse(document)
+    return document
+
+
+def _parse(document: Document) -> None:
+    loader = _LOADER(document.text)
+    try:
+        if not _plain(document):
+            return
+        node = loader.get_single_node()
+        document.root = _value(document, node, 0) if node is not None else Map()
+    except yaml.MarkedYAMLError as fault:
+        mark = fault.problem_mark or fault.context_mark
+        place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+        document.at(place, "yaml", (fault.problem or "not valid YAML").replace("\n", " "))
+    except (yaml.YAMLError, RecursionError, ValueError) as fault:
+        reason = str(fault).splitlines()[0] if str(fault) else "nested too deeply"
+        document.at((1, 1), "yaml", f"not valid YAML: {reason}")
+    finally:
+        loader.dispose()
+
+
+def _plain(document: Document) -> bool:
+    """Refuse anchors, aliases and tags before anything is composed: aliases are how YAML bombs grow."""
+    for event in yaml.parse(document.text, Loader=_LOADER):
+        place = (event.start_mark.line + 1, event.start_mark.column + 1)
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+            document.at(place, "anchor", "anchors and aliases are not allowed in rule files")
+            return False
+        if getattr(event, "tag", None) and not isinstance(event, yaml.DocumentStartEvent):
+            document.at(place, "tag", f"the tag {event.tag} is not allowed in rule files")
+            return False
+    return True
+
+
+def _value(document: Document, node: yaml.Node, depth: int) -> Any:
+    place = (node.start_mark.line + 1, node.start_mark.column + 1)
+    if depth > MAX_DEPTH:
+        document.at(place, "yaml", "nested too deeply")
+        return None
+    if isinstance(node, yaml.MappingNode):
+        result = Map()
+        result.at = place
+        for key_node, value_node in node.value:
+            key_place = (key_node.start_mark.line + 1, key_node.start_mark.column + 1)
+            key = str(key_node.value) if isinstance(key_node, yaml.ScalarNode) else ""
+            if not key:
+                document.at(key_place, "key", "a key must be a plain word")
+                continue
+            if key in result:
+                document.at(key_place, "duplicate-key", f"the key {key!r} stands twice")
+                continue
+            result.places[key] = key_place
+            result[key] = _value(document, value_node, depth + 1)
+        return result
+    if isinstance(node, yaml.SequenceNode):
+        items = List()
+        for child in node.value:
+            items.places.append((child.start_mark.line + 1, child.start_mark.column + 1))
+            items.append(_value(document, child, depth + 1))
+        return items
+    return _scalar(node)
+
+
+def _scalar(node: yaml.Node) -> Any:
+    tag, text = node.tag, str(node.value)
+    if tag == "tag:yaml.org,2002:null":
+        return None
+    if tag == "tag:yaml.org,2002:bool":
+        return text.lower() in ("true", "yes", "on")
+    if tag in ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float"):
+        try:
+            return float(text) if tag.endswith("float") else int(text)
+        except ValueError:
+            return text
+    return text
