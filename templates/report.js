@@ -80,20 +80,24 @@
 
   // Metric tables: made when they are opened, from one block that all kernels share.
   let data;
-  const load = () => (data ??= JSON.parse(document.getElementById("metrics-data")?.textContent ?? "null"));
+  const inflate = async () => {
+    const packed = Uint8Array.from(atob(document.getElementById("metrics-data").textContent), (letter) => letter.charCodeAt(0));
+    return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
+  };
   const word = (number) => (number === null ? "n/a" : String(number));
-  const build = (details) => {
-    const kernel = load()?.kernels[details.dataset.k];
-    if (!kernel) return;
+  const build = async (details) => {
+    data ??= inflate();
+    const { names, units, same, kernels } = await data;
+    const kernel = kernels[details.dataset.k];
     const values = new Map();
-    for (const [columns, cells] of [data.same, kernel]) columns.forEach((column, place) => values.set(column, cells[place]));
+    for (const [columns, cells] of [same, kernel]) columns.forEach((column, place) => values.set(column, cells[place]));
     const body = make("tbody");
     for (const column of [...values.keys()].sort((a, b) => a - b)) {
       const row = body.insertRow();
       row.append(
-        make("th", { scope: "row" }, data.names[column]),
+        make("th", { scope: "row" }, names[column]),
         make("td", { class: "n" }, word(values.get(column))),
-        make("td", {}, data.units[column]),
+        make("td", {}, units[column]),
       );
     }
     const head = make("tr", {}, make("th", { scope: "col" }, "Metric"), make("th", { scope: "col", class: "n" }, "Value"), make("th", { scope: "col" }, "Unit"));
@@ -116,11 +120,16 @@
     details.querySelector("table").before(make("label", { class: "search" }, "Search ", input, count));
   };
   for (const details of document.querySelectorAll("details.metrics")) {
-    details.addEventListener("toggle", () => {
+    details.addEventListener("toggle", async () => {
       if (!details.open || details.dataset.ready) return;
       details.dataset.ready = "yes";
-      if (details.querySelector(".no-script")) build(details);
-      if (details.querySelector("table")) searchable(details);
+      const note = details.querySelector(".no-script");
+      try {
+        if (note) await build(details);
+        searchable(details);
+      } catch {
+        note.prepend("This browser cannot unpack the table. ");
+      }
     });
   }
 

@@ -497,7 +497,7 @@ def partial() -> Report:
         bars=(Bar("sm", "Compute (SM)", None), Bar("memory", "Memory", 131.0, (("DRAM", float("inf")),), (60,))),
         facts={
             "unknown": Fact("unknown", None, "", missing=("dram__bytes.sum",)),
-            "nan": Fact("nan", Quantity(float("nan"), "%")),
+            "not_a_number": Fact("not_a_number", Quantity(float("nan"), "%")),
             **facts(dram_read_bytes=(6.71e7, "byte"), arithmetic_intensity=(0.0, "flop/byte")),
             **facts(achieved_flops=(0.0, "flop/s"), dram_peak_bytes_per_s=(4.8e12, "byte/s")),
         },

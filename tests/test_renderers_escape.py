@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import unicodedata
 
 import pytest
@@ -93,11 +92,3 @@ def test_markdown_code_in_a_cell_stays_in_its_cell(name: str) -> None:
     (code,) = cells[2].children or ()
     assert code.type == "code_inline"
     assert code.content.split() == escape.clean(name).split()
-
-
-def test_script_json_cannot_end_its_element() -> None:
-    text = escape.script_json({"name": "</script><!-- \u2028 & "})
-    assert not set("<>&\u2028") & set(text)
-    assert json.loads(text) == {"name": "</script><!-- \u2028 & "}
-    with pytest.raises(ValueError, match="JSON"):
-        escape.script_json(float("nan"))

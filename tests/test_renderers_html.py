@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 import time
+import zlib
 from html.parser import HTMLParser
 
 import pytest
@@ -81,7 +82,7 @@ def test_the_policy_allows_exactly_our_style_and_script(name: str) -> None:
         for block, (_, attributes) in zip(
             found.blocks["script"], [tag for tag in found.tags if tag[0] == "script"], strict=True
         )
-        if attributes.get("type") != "application/json"
+        if attributes.get("type") is None
     ]
     assert len(programs) == 2
     for program in programs:
@@ -173,7 +174,7 @@ def test_metrics_are_a_plain_table_where_they_are_few() -> None:
 def test_metrics_are_one_block_where_they_are_many() -> None:
     report = reports.many(30, metric_count=400)
     found = Page(render(report, "html"))
-    data = json.loads(found.blocks["script"][0])
+    data = json.loads(zlib.decompress(base64.b64decode(found.blocks["script"][0])))
     columns, values = data["kernels"]["7"]
     table = dict(zip(columns, values, strict=True)) | dict(zip(*data["same"], strict=True))
     kernel = report.findings[7].kernel
@@ -192,7 +193,7 @@ def test_thirty_kernels_stay_under_a_megabyte() -> None:
 
 
 def test_a_hundred_kernels_stay_under_two_megabytes_and_two_seconds() -> None:
-    report = reports.many(100, metric_count=700)
+    report = reports.many(100, metric_count=1_400)
     start = time.perf_counter()
     text = render(report, "html")
     assert time.perf_counter() - start < 2

@@ -91,7 +91,7 @@ def test_numbers_that_json_cannot_say_are_null() -> None:
     assert first["duration_ns"] is None and second["duration_ns"] is None
     facts = second["diagnosis"]["facts"]
     assert facts["unknown"]["low"] is None and facts["unknown"]["high"] is None
-    assert facts["nan"]["value"] is None
+    assert facts["not_a_number"]["value"] is None
     assert second["diagnosis"]["evidence"][0]["value"] is None
     assert second["diagnosis"]["bars"][1]["parts"][0]["value"] is None
 

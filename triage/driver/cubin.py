@@ -25,7 +25,7 @@ def inspect(path: Path) -> Cubin:
     """What is known about a cubin. Raises NcuFailed when the file cannot be read or is no 64-bit ELF file."""
     try:
         names = _section_names(path.read_bytes())
-    except (OSError, struct.error, ValueError, UnicodeDecodeError) as error:
+    except (OSError, struct.error, ValueError, OverflowError, MemoryError) as error:
         raise NcuFailed(
             f"{path} is not a usable cubin: {error}", "build it again with `triage kernels build`"
         ) from error

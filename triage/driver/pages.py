@@ -15,7 +15,7 @@ SCHEMA = "triage/bench/1"
 
 _CACHE_NOTE = (
     "A profiler flushes the caches before each pass and may lock the clocks (`--clock-control`), and its duration "
-    "leaves out the launch that two events include: expect its times to differ from these, and its percentages to follow them."
+    "leaves out the launch that two events include: its times differ from these, and its percentages follow its times."
 )
 
 

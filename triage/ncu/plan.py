@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -12,6 +13,8 @@ from triage.ncu.sets import MetricSet
 from triage.ncu.suggest import closest
 
 SURVEY_METRIC = "gpu__time_duration.sum"
+STALL_GROUP = "group:smsp__pcsamp_warp_stall_reasons"
+_STALL = re.compile(r"smsp__pcsamp_warps_issue_stalled_\w+(?<!_not_issued)")
 
 
 class Needed(Protocol):
@@ -70,8 +73,17 @@ def plan(chosen: MetricSet, needs: Iterable[Needed], chip: Chip, extra: Sequence
             "ncu --query-metrics lists what it has",
             details=tuple(map(str, absent)),
         )
-    asked = tuple(metric for metric in metrics if not metric.startswith(ALWAYS))
+    asked = tuple(metric for metric in _grouped(metrics, chip) if not metric.startswith(ALWAYS))
     return Plan(chosen.name, asked, chosen.sections, chosen.ncu_set, tuple(absent))
+
+
+def _grouped(metrics: Iterable[str], chip: Chip) -> dict[str, None]:
+    """The sampled stall reasons come from one pass together; asked for as a group they cannot be split, and reasons that
+    no rule reads still count in the total that shares are taken of."""
+    if not chip.has(STALL_GROUP):
+        return dict.fromkeys(metrics)
+    grouped = (STALL_GROUP if _STALL.fullmatch(metric) else metric for metric in metrics)
+    return dict.fromkeys(grouped)
 
 
 def _take(

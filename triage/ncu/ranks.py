@@ -23,9 +23,8 @@ _VARIABLES = (
     ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
     ("RANK", "WORLD_SIZE"),
 )
-LAUNCHERS = frozenset(
-    "mpirun mpiexec mpiexec.hydra orterun prterun srun jsrun aprun torchrun accelerate deepspeed".split()
-)
+_MPI = frozenset(("mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun", "srun", "jsrun", "aprun"))
+LAUNCHERS = _MPI | {"torchrun", "accelerate", "deepspeed"}
 
 
 @dataclass(frozen=True, slots=True)

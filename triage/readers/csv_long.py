@@ -99,7 +99,7 @@ class Gatherer:
                 Kernel(
                     index=len(self._entries),
                     name=name or "(unnamed)",
-                    function=identity.function_name(name),
+                    function=identity.function_name(name or "(unnamed)"),
                     launch=columns.launch(row),
                     device=columns.device(row),
                     nvtx=columns.ranges(row),

@@ -108,7 +108,7 @@ def kernel(index: int, sheet: Sheet, row: list[str]) -> Kernel:
     return Kernel(
         index=index,
         name=name or "(unnamed)",
-        function=identity.function_name(name),
+        function=identity.function_name(name or "(unnamed)"),
         launch=replace(
             launch,
             grid=launch.grid or told_launch.grid,

@@ -95,13 +95,12 @@ def _encoding(head: bytes) -> str | None:
         if head.count(0) > len(head) // 100:
             return None
     controls = sum(head.count(code) for code in range(1, 32) if code not in (8, 9, 10, 11, 12, 13, 27))
-    if controls > len(head) // 50:
-        return None
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head)
     except UnicodeDecodeError:
-        return "cp1252"
-    return "utf-8"
+        # Any bytes are some text in an 8-bit encoding; control characters tell data from text.
+        return "cp1252" if controls <= len(head) // 50 else None
+    return "utf-8" if controls <= len(head) // 3 else None
 
 
 def _reason(error: Exception) -> str:

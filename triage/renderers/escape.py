@@ -1,11 +1,10 @@
-"""Names from a report are data: made harmless here, for the terminal, for Markdown and for a script block.
+"""Names from a report are data: made harmless here, for the terminal and for Markdown.
 
 :func:`clean` comes first everywhere; HTML's own escaping is Jinja's autoescape.
 """
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 
@@ -65,9 +64,3 @@ def markdown_code(text: str, *, cell: bool = False) -> str:
     fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
     pad = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{fence}{pad}{text}{pad}{fence}"
-
-
-def script_json(value: object) -> str:
-    """``value`` as compact JSON that can stand inside a ``<script>`` element: nothing in it can end the element."""
-    text = json.dumps(value, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

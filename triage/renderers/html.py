@@ -49,7 +49,7 @@ def render(report: Report, *, width: int = 80, color: bool = False) -> str:
         "detailed": _DETAILED,
         "opened": _OPENED,
         "metric_table": table.rows,
-        "data": Markup(table.script),  # made safe by escape.script_json
+        "data": table.script,
         "kernel_memory": memory.picture,
         "elsewhere": lambda group: page.elsewhere(report, group),
         "export_hint": lambda group: page.export_hint(report, group),

@@ -75,8 +75,8 @@ class Headroom:
 class LimiterDef:
     """One limiter file. ``when`` must fire; a ``veto`` that is known to hold clears it again, an unknown veto only
     lowers the confidence. ``contributes`` says when it is worth naming behind another limiter (without it: when its
-    question's gate and ``when`` hold). ``strength`` is the fact that orders contributors. ``lines`` names the per-line metrics that
-    hold what this limiter is about."""
+    question's gate and ``when`` hold). ``strength`` is the fact that orders contributors. ``lines`` names the
+    per-line metrics that hold what this limiter is about."""
 
     id: str
     title: str

@@ -31,8 +31,8 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Walked:
-    """The outcome of a walk. ``named`` is the answer the path ends in, or ``None``; ``candidate`` the one that would have
-    been named if the ``blockers`` were known; ``doubts`` are unknown rivals that only lower the confidence."""
+    """The outcome of a walk. ``named`` is the answer the path ends in, or ``None``; ``candidate`` the one that would
+    have been named if the ``blockers`` were known; ``doubts`` are unknown rivals that only lower the confidence."""
 
     judged: tuple[Judged, ...]
     named: Judged | None
@@ -99,7 +99,6 @@ def _blockers(winner: Judged, everything: tuple[Judged, ...], facts: FactSet) ->
         if rival.limiter == winner.limiter.id or _holds(rival.unless, facts):
             continue
         entries = [entry for entry in everything if entry.limiter.id == rival.limiter]
-        # A rival that may end several questions is unknown only if none of them has cleared it for good by its own rule.
         found += [entry for entry in entries if entry.verdict is Verdict.UNKNOWN and entry not in found]
     return found
 
@@ -108,9 +107,7 @@ def _holds(condition: Node | None, facts: FactSet) -> bool:
     return condition is not None and condition.judge(facts) is Verdict.FIRES
 
 
-def _stronger_unknown(
-    winner: Judged, group: list[Judged], already: list[Judged], facts: FactSet
-) -> list[Judged]:
+def _stronger_unknown(winner: Judged, group: list[Judged], already: list[Judged], facts: FactSet) -> list[Judged]:
     strength = facts.interval(winner.limiter.strength)[0]
     return [
         entry
@@ -126,6 +123,4 @@ def _stronger_unknown(
 def _doubts(winner: Judged, everything: tuple[Judged, ...], blockers: list[Judged]) -> tuple[Judged, ...]:
     """Unknown answers that stand before the winner on the path and do not block it."""
     place = everything.index(winner)
-    return tuple(
-        entry for entry in everything[:place] if entry.verdict is Verdict.UNKNOWN and entry not in blockers
-    )
+    return tuple(entry for entry in everything[:place] if entry.verdict is Verdict.UNKNOWN and entry not in blockers)

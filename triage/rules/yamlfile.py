@@ -111,6 +111,7 @@ def _parse(document: Document) -> None:
 
 def _plain(document: Document) -> bool:
     """Refuse anchors, aliases and tags before anything is composed: aliases are how YAML bombs grow."""
+    event: Any
     for event in yaml.parse(document.text, Loader=_LOADER):
         place = (event.start_mark.line + 1, event.start_mark.column + 1)
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):

@@ -1,0 +1,142 @@
+"""The command line: parse, call one function, choose the exit code. No logic."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from triage import __version__, commands
+from triage.errors import TriageError
+
+app = typer.Typer(
+    name="triage",
+    help="Names what limits a CUDA kernel: reads any Nsight Compute report, says how it knows and what to try first.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=True,
+)
+rules_app = typer.Typer(no_args_is_help=True, help="List, show and test the rules in force.")
+app.add_typer(rules_app, name="rules")
+
+
+class Format(StrEnum):
+    """Output formats of a report."""
+
+    html = "html"
+    md = "md"
+    json = "json"
+    text = "text"
+
+
+class Profile(StrEnum):
+    """Threshold profiles."""
+
+    guide = "guide"
+    playbook = "playbook"
+
+
+Files = Annotated[list[Path], typer.Argument(help=".ncu-rep, .ncu-repz or CSV exported by ncu.", show_default=False)]
+Rules = Annotated[list[Path], typer.Option("--rules", help="A folder of rule files laid over the shipped ones.")]
+Thresholds = Annotated[Profile, typer.Option("--profile", help="Threshold profile.")]
+Output = Annotated[Path | None, typer.Option("-o", "--output", help="Write to this file ('-': standard output).")]
+
+
+@app.callback()
+def main(
+    version: Annotated[bool, typer.Option("--version", is_eager=True, help="Print the version and exit.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")] = False,
+) -> None:
+    """Options of every command."""
+    if version:
+        typer.echo(f"triage {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def report(
+    files: Files,
+    format_: Annotated[Format | None, typer.Option("-f", "--format", help="Output format [default: text].")] = None,
+    output: Output = None,
+    rules: Rules = [],  # noqa: B006 - Typer copies it
+    profile: Thresholds = Profile.guide,
+) -> None:
+    """Name the limiter of every kernel of a report.
+
+    Prints one sentence a kernel; with -o the suffix chooses the format (.html, .md, .json, .txt).
+    """
+    chosen = format_ or commands.format_of(output)
+    made = commands.diagnosed(files, commands.rulebook(rules, profile), lines=True, command=commands.said(sys.argv))
+    written = commands.render_to(made, chosen, output, default=Path(f"{files[0].stem}.html"))
+    commands.say_written(written)
+    commands.raise_if_failed(made)
+
+
+@app.command()
+def explain(
+    file: Annotated[Path, typer.Argument(help="A report.", show_default=False)],
+    kernel: Annotated[str, typer.Option("--kernel", "-k", help="Index of the kernel, or a part of its name.")] = "0",
+    rules: Rules = [],  # noqa: B006 - Typer copies it
+    profile: Thresholds = Profile.guide,
+) -> None:
+    """Show the walk along the decision path for one kernel, step by step."""
+    made = commands.diagnosed([file], commands.rulebook(rules, profile), lines=True, command=commands.said(sys.argv))
+    commands.explain(made, kernel)
+
+
+@app.command()
+def demo(output: Output = None) -> None:
+    """Make the report of a bundled capture: five transposes on an H200. Needs no GPU."""
+    rules = commands.rulebook([], Profile.guide)
+    made = commands.diagnosed([commands.demo_files()], rules, lines=True, command="triage demo")
+    commands.render_to(made, "text", None)
+    commands.say_written(commands.render_to(made, "html", output or Path("triage-demo.html")))
+
+
+@rules_app.command("list")
+def rules_list(rules: Rules = [], profile: Thresholds = Profile.guide) -> None:  # noqa: B006 - Typer copies it
+    """List the limiters: id, family, title."""
+    commands.list_rules(commands.rulebook(rules, profile))
+
+
+@rules_app.command("show")
+def rules_show(
+    limiter: Annotated[str, typer.Argument(help="Id of a limiter.", show_default=False)],
+    rules: Rules = [],  # noqa: B006 - Typer copies it
+    profile: Thresholds = Profile.guide,
+) -> None:
+    """Show one rule: what it means, when it fires, with which thresholds from where, what to try."""
+    commands.show_rule(commands.rulebook(rules, profile), limiter)
+
+
+@rules_app.command("test")
+def rules_test(rules: Rules = [], profile: Thresholds = Profile.guide) -> None:  # noqa: B006 - Typer copies it
+    """Run the tests that the rule files hold."""
+    typer.echo(commands.test_rules_or_fail(rules, profile))
+
+
+def run() -> int:
+    """Run the command line and return the exit status; errors are one line and a hint, never a traceback."""
+    debug = "--debug" in sys.argv
+    try:
+        status = app(standalone_mode=False, prog_name="triage")
+    except TriageError as error:
+        commands.report_error(error)
+        if debug:
+            traceback.print_exception(error)
+        return error.exit_code
+    except typer.Exit as done:
+        return int(done.exit_code)
+    except (KeyboardInterrupt, typer.Abort):
+        print("triage: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        return commands.closed_pipe()
+    except Exception as error:
+        return commands.unexpected(error, debug)
+    return status if isinstance(status, int) else 0

@@ -1,0 +1,39 @@
+"""Warnings that travel with a kernel: what about the measurement itself deserves doubt."""
+
+from __future__ import annotations
+
+from triage import quantities
+from triage.facts import FactSet
+from triage.model import Kernel, Quantity
+from triage.ncu.bystanders import bystander
+
+# Hit rates and sampled counters need a steady state (Nsight Compute, Kernel Profiling Guide).
+SHORT_NS = 20_000.0
+
+
+def serious(kernel: Kernel, facts: FactSet) -> tuple[str, ...]:
+    """What lowers the confidence of a verdict: short runs, impossible values, several launches in one result."""
+    found: list[str] = []
+    duration = facts.value("duration_ns")
+    if duration is not None and duration < SHORT_NS:
+        found.append(f"it ran {quantities.duration(duration)}; below 20 us caches and samples have no steady state")
+    if facts.doubtful:
+        names = sorted(facts.doubtful)
+        shown = ", ".join(f"{name} = {facts.doubtful[name]:g}" for name in names[:3])
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        found.append(f"impossible values were left out: {shown}{more}")
+    if kernel.workload != "kernel":
+        found.append(f"this result is one {kernel.workload} of many launches; what holds for one kernel is not said")
+    return tuple(found)
+
+
+def notes(kernel: Kernel, facts: FactSet) -> tuple[str, ...]:
+    """What a reader should know but what changes no verdict."""
+    found = list(kernel.warnings)
+    family = bystander(kernel.name)
+    if family is not None:
+        found.append(f"a {family.kind} kernel of {family.library}: hardly the one you meant to profile")
+    passes = kernel.metrics.get("profiler__replayer_passes")
+    if isinstance(passes, Quantity) and passes.value > 1:
+        found.append(f"collected in {passes.value:.0f} passes: counters of different passes need not agree exactly")
+    return tuple(found)

@@ -1,0 +1,201 @@
+"""One kernel to one diagnosis: facts, the walk, and everything that a report says about them."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from triage.diagnosis import confidence, hygiene, picture, steps
+from triage.diagnosis.lines import findings
+from triage.diagnosis.wording import evidence, filled
+from triage.facts import FactSet, of_kernel
+from triage.model import Bound, Contributor, Device, Diagnosis, Evidence, Kernel, Quantity, Verdict
+from triage.rules.loader import default_rulebook
+from triage.rules.rulebook import LimiterDef, Rulebook
+from triage.rules.walk import Judged, Walked, walk
+
+_SHOWN_METRICS = 4
+
+
+def diagnose(kernel: Kernel, rulebook: Rulebook | None = None) -> Diagnosis:
+    """What limits ``kernel``, by the rules given (the shipped ones by default)."""
+    rules = rulebook or default_rulebook()
+    facts = of_kernel(kernel, rules)
+    return _diagnosis(kernel, facts, walk(rules, facts), rules)
+
+
+def diagnose_metrics(
+    metrics: Mapping[str, float | str | tuple[float | str, str] | Quantity],
+    *,
+    cc: str | None = None,
+    name: str = "kernel",
+    rulebook: Rulebook | None = None,
+) -> Diagnosis:
+    """What limits a kernel of which only counters are known.
+
+    ``metrics`` maps ncu's metric names to numbers in base units (ns, byte, %), to ``(value, unit)`` pairs or to
+    quantities; ``cc`` is the compute capability (``"9.0"``). What is not in the mapping counts as not collected.
+    """
+    known: dict[str, Quantity | str] = {}
+    for metric, given in metrics.items():
+        value, unit = given if isinstance(given, (tuple, list)) else (given, "")
+        if isinstance(value, Quantity):
+            known[metric] = value
+        elif isinstance(value, bool) or value is None:
+            continue
+        elif isinstance(value, (int, float)):
+            known[metric] = Quantity(float(value), str(unit or ""))
+        else:
+            known[metric] = str(value)
+    return diagnose(Kernel(0, name, name, device=Device(cc=cc), metrics=known), rulebook)
+
+
+def _diagnosis(kernel: Kernel, facts: FactSet, walked: Walked, rules: Rulebook) -> Diagnosis:
+    serious = hygiene.serious(kernel, facts)
+    doubtful = (*serious, *hygiene.notes(kernel, facts))
+    named = walked.named
+    shared: dict[str, Any] = {
+        "steps": steps.steps(rules, walked, facts, doubtful),
+        "contributors": _contributors(walked, facts, rules),
+        "ruled_out": steps.ruled_out(walked, facts),
+        "warnings": doubtful,
+        "bars": picture.bars(facts),
+        "stalls": picture.stalls(facts),
+        "occupancy": picture.occupancy(facts),
+        "facts": {name: facts.fact(name) for name in rules.facts if _sayable(name, facts)},
+    }
+    if named is None:
+        return _undecided(kernel, facts, walked, shared)
+    limiter = named.limiter
+    level, why = confidence.rate(walked, named, facts, serious)
+    return Diagnosis(
+        limiter=limiter.id,
+        title=limiter.title,
+        family=limiter.family,
+        confidence=level,
+        confidence_why=why,
+        summary=filled(limiter.evidence, facts),
+        because=limiter.because,
+        evidence=_evidence(limiter, facts),
+        fixes=limiter.fixes,
+        unless=limiter.unless,
+        see=limiter.see,
+        lines=findings(kernel, limiter),
+        bound=_bound(limiter, facts),
+        missing=steps.unknown_metrics(walked.doubts, facts),
+        experiment=limiter.experiment,
+        **shared,
+    )
+
+
+def _undecided(kernel: Kernel, facts: FactSet, walked: Walked, shared: dict[str, Any]) -> Diagnosis:
+    missing = steps.unknown_metrics(walked.blockers, facts)
+    candidate = walked.candidate
+    rivals = list(dict.fromkeys(entry.limiter.title for entry in walked.blockers))
+    shown = ", ".join(missing[:_SHOWN_METRICS]) + (
+        f" and {len(missing) - _SHOWN_METRICS} more" if len(missing) > _SHOWN_METRICS else ""
+    )
+    if candidate is not None:
+        summary = f"{filled(candidate.limiter.evidence, facts)} This would be {candidate.limiter.id}, but "
+        summary += f"{_listed(rivals)} could hide behind it and {'was' if len(rivals) == 1 else 'were'} not measured."
+    elif not walked.blockers:
+        summary = "Every rule was measured and none holds: no unit is near its peak and no stall reason leads."
+    else:
+        summary = "The counters in this report do not lead to the end of the decision path."
+    if shown:
+        summary += f" Missing: {shown}."
+    families = {entry.limiter.family for entry in (*walked.blockers, *([candidate] if candidate else []))}
+    return Diagnosis(
+        limiter=None,
+        title="Undecided",
+        # The family is said where every answer that is still open belongs to it.
+        family=families.pop() if candidate is not None and len(families) == 1 else None,
+        confidence="low",
+        confidence_why=("the path could not be walked to an end",),
+        summary=summary,
+        evidence=_evidence(candidate.limiter, facts) if candidate is not None else _headline_evidence(facts),
+        missing=missing,
+        collect=_collect(kernel, missing),
+        experiment=candidate.limiter.experiment if candidate is not None else "",
+        **shared,
+    )
+
+
+def _evidence(limiter: LimiterDef, facts: FactSet) -> tuple[Evidence, ...]:
+    quoted = evidence(limiter.evidence, facts)
+    names = {entry.fact for entry in quoted}
+    return quoted + tuple(entry for entry in _headline_evidence(facts) if entry.fact not in names)
+
+
+def _headline_evidence(facts: FactSet) -> tuple[Evidence, ...]:
+    """What users look for first, wherever it can be had."""
+    names = (
+        "waves",
+        "sm_throughput_pct",
+        "memory_throughput_pct",
+        "compute_pct",
+        "memory_pct",
+        "load_sectors_per_request",
+        "store_sectors_per_request",
+        "arithmetic_intensity",
+        "ridge_point",
+    )
+    text = "".join(f"{{{name}}}" for name in names if _sayable(name, facts))
+    return evidence(text, facts)
+
+
+def _sayable(name: str, facts: FactSet) -> bool:
+    low, high = facts.interval(name)
+    return low == high or (bool(facts.rulebook.facts[name].largest_of) and low > 0)
+
+
+def _contributors(walked: Walked, facts: FactSet, rules: Rulebook) -> tuple[Contributor, ...]:
+    """Limiters that also hold behind the named one, strongest first."""
+    named = walked.named.limiter.id if walked.named else None
+    found: dict[str, Contributor] = {}
+    for entry in walked.judged:
+        limiter = entry.limiter
+        if limiter.id == named or limiter.id in found or not _contributes(entry, facts):
+            continue
+        strength = max(0.0, min(100.0, facts.interval(limiter.strength)[0]))
+        text = filled(limiter.evidence, facts)
+        found[limiter.id] = Contributor(
+            limiter.id, limiter.title, limiter.family, text, strength, evidence(limiter.evidence, facts)
+        )
+    return tuple(sorted(found.values(), key=lambda entry: -entry.strength))
+
+
+def _contributes(entry: Judged, facts: FactSet) -> bool:
+    if entry.limiter.contributes is not None:
+        return entry.limiter.contributes.judge(facts) is Verdict.FIRES
+    return entry.verdict is Verdict.FIRES
+
+
+def _bound(limiter: LimiterDef, facts: FactSet) -> Bound | None:
+    """The most that removing the limiter can bring, by the limiter's own formula."""
+    if limiter.headroom is None:
+        return None
+    if limiter.headroom.formula is None:
+        return Bound(None, limiter.headroom.because)
+    low, high = limiter.headroom.formula.evaluate(facts.metric, facts.interval)
+    if low != high:
+        return Bound(None, "Not every counter that the bound needs was collected.")
+    return Bound(max(1.0, low), limiter.headroom.because)
+
+
+def _collect(kernel: Kernel, missing: tuple[str, ...]) -> str:
+    """The command that collects what is missing, for this kernel alone."""
+    if not missing:
+        return ""
+    function = kernel.function or kernel.name
+    return (
+        f"ncu --config-file off --clock-control none --metrics {','.join(missing)} "
+        f"--kernel-name {shlex.quote(function)} --launch-count 1 -f -o more.ncu-rep ./your-program"
+    )
+
+
+def _listed(titles: list[str]) -> str:
+    if len(titles) > 4:
+        return ", ".join(titles[:3]) + f" and {len(titles) - 3} other rivals"
+    return titles[0] if len(titles) == 1 else ", ".join(titles[:-1]) + f" and {titles[-1]}"

@@ -1,0 +1,192 @@
+"""``triage doctor``: what works on this machine, what does not, and the one command that helps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TextIO
+
+from triage.errors import NcuFailed
+from triage.ncu.chip import Chip, cached
+from triage.ncu.find import Ncu, inspect, locate
+from triage.ncu.machine import Gpu, Machine
+
+# ok: works. note: worth knowing. missing: something optional is not there. bad: profiling does not work because of it.
+State = Literal["ok", "note", "missing", "bad"]
+_MARKS: dict[State, str] = {"ok": "works", "note": "note", "missing": "missing", "bad": "fails"}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line of the table: ``what`` was looked at, its ``state``, what was ``found``, what ``helps``."""
+
+    what: str
+    state: State
+    found: str
+    helps: str = ""
+
+
+def examine(machine: Machine) -> list[Check]:
+    """Look at everything that profiling needs. Never raises for what it finds."""
+    gpus, complaint = machine.gpus()
+    ncu, ncu_check = _ncu(machine)
+    return [
+        _driver(machine, gpus),
+        _gpu(gpus, complaint),
+        ncu_check,
+        _chip(machine, ncu, bool(gpus)),
+        _counters(machine, bool(gpus) or machine.driver() is not None),
+        _sandbox(machine),
+        _wsl(machine),
+        _mig(gpus),
+        _lock(machine),
+        _nvcc(machine),
+        _cupy(machine),
+        _ncu_report(machine),
+    ]
+
+
+def works(checks: list[Check]) -> bool:
+    """Whether profiling can work here."""
+    return all(check.state != "bad" for check in checks)
+
+
+def _driver(machine: Machine, gpus: list[Gpu]) -> Check:
+    version = machine.driver() or (gpus[0].driver if gpus else None)
+    if version:
+        return Check("driver", "ok", f"NVIDIA driver {version}")
+    return Check("driver", "bad", "no NVIDIA driver is loaded", "on a machine with a GPU: sudo modprobe nvidia")
+
+
+def _gpu(gpus: list[Gpu], complaint: str) -> Check:
+    if not gpus:
+        return Check("GPU", "bad", complaint, "reading reports works without one: triage report FILE")
+    names = ", ".join(f"{gpu.name} (CC {gpu.cc})" for gpu in gpus)
+    if old := [gpu for gpu in gpus if float(gpu.cc) < 7.5]:
+        return Check("GPU", "note", names, f"CC {old[0].cc} needs Nsight Compute 2025.2 or older")
+    return Check("GPU", "ok", names)
+
+
+def _ncu(machine: Machine) -> tuple[Ncu | None, Check]:
+    try:
+        ncu = inspect(locate(machine.env, machine.root), machine.run)
+    except NcuFailed as fault:
+        return None, Check("ncu", "bad", fault.message, fault.hint)
+    return ncu, Check("ncu", "ok", f"{ncu.version_text} at {ncu.path}")
+
+
+def _chip(machine: Machine, ncu: Ncu | None, gpu: bool) -> Check:
+    if ncu is None or not gpu:
+        return Check("ncu and this GPU", "missing", "cannot be tried without " + ("a GPU" if ncu else "ncu"))
+    chip: Chip = cached(ncu, machine.env, machine.root, machine.run)
+    if chip.warning:
+        return Check("ncu and this GPU", "bad", chip.warning, "install the newest Nsight Compute that fits the driver")
+    return Check("ncu and this GPU", "ok", f"{chip.device}: {len(chip.metrics):,} metrics")
+
+
+def _counters(machine: Machine, driver: bool) -> Check:
+    admin_only = machine.admin_only()
+    if not driver:
+        return Check("counter permission", "missing", "no driver to ask")
+    if admin_only is None:
+        return Check("counter permission", "note", "the driver does not say", "try: triage profile ./program")
+    if not admin_only:
+        return Check("counter permission", "ok", "every user may read counters (RmProfilingAdminOnly 0)")
+    if machine.privileged():
+        return Check("counter permission", "ok", "kept for administrators (RmProfilingAdminOnly 1), and this is one")
+    helps = (
+        "start the container with --cap-add=SYS_ADMIN"
+        if machine.sandbox()
+        else 'echo "options nvidia NVreg_RestrictProfilingToAdminUsers=0" | sudo tee /etc/modprobe.d/nvidia-profiling.conf'
+        " and reboot"
+    )
+    return Check("counter permission", "bad", "kept for administrators (RmProfilingAdminOnly 1)", helps)
+
+
+def _sandbox(machine: Machine) -> Check:
+    kind = machine.sandbox()
+    if kind == "gVisor":
+        return Check("container", "bad", "gVisor hides the counters", "use a container runtime without gVisor, or a VM")
+    if kind:
+        return Check("container", "note", "this is a container", "if counters are refused: --cap-add=SYS_ADMIN")
+    return Check("container", "ok", "none seen")
+
+
+def _wsl(machine: Machine) -> Check:
+    if machine.wsl():
+        return Check(
+            "WSL", "note", "counters are allowed on the Windows side", "NVIDIA Control Panel, Developer settings"
+        )
+    return Check("WSL", "ok", "no")
+
+
+def _mig(gpus: list[Gpu]) -> Check:
+    if any(gpu.mig for gpu in gpus):
+        return Check("MIG", "note", "units shared with other slices cannot be measured", "keep --clock-control none")
+    return Check("MIG", "ok", "off" if gpus else "no GPU")
+
+
+def _lock(machine: Machine) -> Check:
+    path, usable = machine.lock_file()
+    if usable is False:
+        return Check("lock file", "bad", f"{path} belongs to another user", "export TMPDIR=$HOME/tmp; mkdir -p $TMPDIR")
+    return Check("lock file", "ok", f"{path} is ours" if usable else "none yet")
+
+
+def _nvcc(machine: Machine) -> Check:
+    path = machine.which("nvcc", "usr/local/cuda*/bin/nvcc")
+    if path is None:
+        return Check(
+            "nvcc", "missing", "not found: `triage kernels` and `triage validate` need it", "install the CUDA toolkit"
+        )
+    words = [line for line in machine.run([path, "--version"], 30).text.splitlines() if "release" in line]
+    return Check("nvcc", "ok", f"{words[0].split(',', 1)[1].strip() if words else 'unknown release'} at {path}")
+
+
+def _cupy(machine: Machine) -> Check:
+    for name in ("cupy-cuda13x", "cupy-cuda12x", "cupy-cuda11x", "cupy"):
+        if version := machine.version_of(name):
+            return Check("CuPy", "ok", f"{name} {version}")
+    return Check(
+        "CuPy", "missing", "`triage kernels` and `triage validate` need it", "pip install 'ncu-triage[cuda13]'"
+    )
+
+
+def _ncu_report(machine: Machine) -> Check:
+    if version := machine.version_of("ncu-report"):
+        return Check("ncu-report", "ok", version)
+    return Check(
+        "ncu-report", "missing", ".ncu-rep files are read through ncu, as CSV", "pip install 'ncu-triage[rep]'"
+    )
+
+
+def print_table(checks: list[Check], stream: TextIO) -> None:
+    """Print the table and, below it, what follows from it."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for column in ("", "state", "found", "what helps"):
+        table.add_column(column, overflow="fold")
+    styles: dict[State, str] = {"ok": "green", "note": "yellow", "missing": "dim", "bad": "bold red"}
+    for check in checks:
+        table.add_row(
+            check.what, f"[{styles[check.state]}]{_MARKS[check.state]}[/]", _plain(check.found), _plain(check.helps)
+        )
+    console = Console(file=stream, highlight=False)
+    console.print(table)
+    faults = [check for check in checks if check.state == "bad"]
+    console.print()
+    if faults:
+        console.print(f"`triage profile` cannot work here: {_plain(faults[0].found)}. Reading reports works.")
+    else:
+        console.print("`triage profile` should work here.")
+
+
+def _plain(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)
+
+
+Examine = Callable[[Machine], list[Check]]

@@ -1,0 +1,83 @@
+"""Turns what was collected into the reports that the user sees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from triage.errors import NcuFailed, UnreadableReport
+from triage.model import Profile, Report
+from triage.ncu import weights
+from triage.ncu.collect import Collected
+from triage.ncu.command import quoted
+from triage.ncu.files import Files, write
+from triage.ncu.find import Ncu, ask
+from triage.ncu.selection import Shape
+
+if TYPE_CHECKING:
+    from triage.rules import Rulebook
+
+# ncu writes the CSV of a large report in minutes at worst.
+_IMPORT_TIMEOUT_S = 600
+
+
+def read(path: Path, ncu: Ncu, rank_name: str) -> Profile:
+    """The report at ``path``. Where it cannot be read directly (no ``ncu-report``, or one older than this ncu), ncu
+    itself turns it into a CSV beside it, which is then read. Raises ``UnreadableReport`` when both ways fail."""
+    from triage.readers import load
+
+    try:
+        return load(path)
+    except UnreadableReport as fault:
+        command = [str(ncu.path), "--import", str(path), "--csv", "--page", "raw", "--print-units", "base"]
+        said = ask(command, _IMPORT_TIMEOUT_S)
+        start = said.text.find('"ID"')
+        if said.status != 0 or start < 0:
+            raise fault
+        table = path.with_name(f"{rank_name}.csv")
+        write(table, said.text[start:])
+        return load(table)
+
+
+def diagnose(collected: Collected, profile: Profile, rulebook: Rulebook) -> Report:
+    """The report on ``profile``: without warm-ups, with each kernel's share of the whole program's kernel time, with
+    the warnings of the run and the command that made it."""
+    from triage import report
+
+    shapes: Mapping[int, Shape] = {}
+    results, selection = collected.log.results, collected.selection
+    if selection is not None and selection.shapes:
+        shapes = weights.match(profile, results, selection)
+        profile = weights.without_warmups(profile, results, selection, shapes)
+    made = report(profile, rulebook)
+    if selection is not None and shapes:
+        made = weights.with_shares(made, shapes, selection.total_ns)
+    warnings = (*made.warnings, *(warning for warning in collected.warnings if warning not in made.warnings))
+    return replace(made, warnings=warnings, command=quoted(collected.command))
+
+
+def write_pages(report: Report, files: Files, formats: Sequence[str]) -> list[Path]:
+    """Write ``report`` in each of ``formats`` and say where."""
+    from triage.renderers import render
+
+    paths = []
+    for format in formats:
+        path = files.page(format)
+        write(path, render(report, format))
+        paths.append(path)
+    return paths
+
+
+def missing(profile: Profile, asked: Sequence[str]) -> list[str]:
+    """The metrics of ``asked`` that no kernel of the report has: ncu passes over a full name that it does not know
+    without a word. Groups and patterns cannot be told."""
+    names = [name for name in asked if ":" not in name and "." in name]
+    return [name for name in names if not any(name in kernel.metrics for kernel in profile.kernels)]
+
+
+def raise_if_empty(profile: Profile, path: Path) -> None:
+    """Raises ``NcuFailed`` for a report without a result, which ncu leaves behind when it is killed."""
+    if not profile.kernels:
+        raise NcuFailed(f"{path} holds no complete result", "let the run reach its first kernel, or profile less")

@@ -1,0 +1,70 @@
+"""Rules as text: the list of limiters, and one rule with its thresholds and where they come from."""
+
+from __future__ import annotations
+
+from triage import quantities
+from triage.errors import UsageError
+from triage.rules.checks import suggestion
+from triage.rules.conditions import AllOf, AnyOf, Comparison, Node
+from triage.rules.rulebook import LimiterDef, Rulebook
+
+_WORDS = {"at_least": "at least", "above": "above", "below": "below", "at_most": "at most"}
+
+
+def listing(rulebook: Rulebook) -> str:
+    """One line a limiter: id, family, title; in the order of the path."""
+    order = [answer.limiter for question in rulebook.path for answer in question.answers]
+    names = [name for name in dict.fromkeys(order) if name in rulebook.limiters]
+    names += [name for name in rulebook.limiters if name not in names]
+    width = max((len(name) for name in names), default=0)
+    rows = [(rulebook.limiters[name], name) for name in names]
+    return "".join(f"{name:<{width}}  {limiter.family:<8}  {limiter.title}\n" for limiter, name in rows)
+
+
+def page(rulebook: Rulebook, name: str) -> str:
+    """Everything one rule says. Raises :class:`UsageError` for an id that no file defines."""
+    limiter = rulebook.limiters.get(name)
+    if limiter is None:
+        raise UsageError(
+            f"no limiter is called {name!r}{suggestion(name, rulebook.limiters)}", "`triage rules list` names them"
+        )
+    lines = [f"{limiter.id}: {limiter.title}", f"family {limiter.family}, {limiter.status}, {limiter.place}", ""]
+    lines += [limiter.because, "", "Said when"]
+    lines += _node(limiter.when, rulebook, 1)
+    if limiter.veto is not None:
+        lines += ["Not when it is known that", *_node(limiter.veto, rulebook, 1)]
+    lines += ["Asked at", *_places(limiter, rulebook)]
+    lines += ["Evidence", f"  {limiter.evidence}", "What to try"]
+    lines += [f"  {fix.text}" + (f" ({fix.effort} effort)" if fix.effort else "") for fix in limiter.fixes]
+    if limiter.unless:
+        lines += ["Unless", *(f"  {text}" for text in limiter.unless)]
+    if limiter.experiment:
+        lines += ["To be sure", f"  {limiter.experiment}"]
+    lines += ["See", *(f"  {title}: {url}" for title, url in limiter.see)]
+    lines += ["Tests", *(f"  {case.expect:<8} {case.name}" for case in limiter.tests)]
+    return "\n".join(lines) + "\n"
+
+
+def _node(node: Node, rulebook: Rulebook, depth: int) -> list[str]:
+    indent = "  " * depth
+    if isinstance(node, Comparison):
+        definition = rulebook.facts[node.fact]
+        limit = quantities.quantity(node.threshold.value, definition.unit)
+        name = f" ({node.threshold.name})" if node.threshold.name else ""
+        source = f"  [{node.threshold.source}]" if node.threshold.source else ""
+        return [f"{indent}{definition.label} ({node.fact}) {_WORDS[node.op]} {limit}{name}{source}"]
+    if isinstance(node, (AllOf, AnyOf)):
+        word = "all of" if isinstance(node, AllOf) else "any of"
+        return [f"{indent}{word}", *(line for part in node.parts for line in _node(part, rulebook, depth + 1))]
+    return [f"{indent}not", *_node(node.part, rulebook, depth + 1)]
+
+
+def _places(limiter: LimiterDef, rulebook: Rulebook) -> list[str]:
+    found: list[str] = []
+    for question in rulebook.path:
+        for answer in question.answers:
+            if answer.limiter == limiter.id:
+                rivals = list(dict.fromkeys(rival.limiter for rival in answer.blocked_by))
+                blocked = f"; undecided while unknown: {', '.join(rivals)}" if rivals else ""
+                found.append(f"  decision {question.decision}, {question.ask}{blocked}")
+    return found
