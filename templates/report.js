@@ -78,16 +78,16 @@
     }
   }
 
-  // Metric tables: made when they are opened, from one block that all kernels share.
+  // Metric tables and most paths wait deflated in one block until they are opened.
   let data;
   const inflate = async () => {
-    const packed = Uint8Array.from(atob(document.getElementById("metrics-data").textContent), (letter) => letter.charCodeAt(0));
+    const packed = Uint8Array.from(atob(document.getElementById("packed").textContent), (letter) => letter.charCodeAt(0));
     return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
   };
+  const unpacked = () => (data ??= inflate());
   const word = (number) => (number === null ? "n/a" : String(number));
   const build = async (details) => {
-    data ??= inflate();
-    const { names, units, same, kernels } = await data;
+    const { names, units, same, kernels } = (await unpacked()).metrics;
     const kernel = kernels[details.dataset.k];
     const values = new Map();
     for (const [columns, cells] of [same, kernel]) columns.forEach((column, place) => values.set(column, cells[place]));
@@ -129,6 +129,22 @@
         searchable(details);
       } catch {
         note.prepend("This browser cannot unpack the table. ");
+      }
+    });
+  }
+
+  for (const details of document.querySelectorAll("details.path")) {
+    const note = details.querySelector(":scope > .no-script");
+    if (!note) continue;
+    details.addEventListener("toggle", async () => {
+      if (!details.open || details.dataset.ready) return;
+      details.dataset.ready = "yes";
+      try {
+        // Markup that the report's own templates made and escaped.
+        const markup = (await unpacked()).paths[details.dataset.k];
+        note.replaceWith(document.createRange().createContextualFragment(markup));
+      } catch {
+        note.prepend("This browser cannot unpack it. ");
       }
     });
   }

@@ -71,7 +71,14 @@ def condition(
             "at_most": value <= threshold,
         }[op]
         verdict = Verdict.FIRES if holds else Verdict.CLEAR
-    return Condition(fact, op, threshold, value, unit, verdict, fact.replace("_", " "), source)
+    words = {"at_least": "at least", "above": "above", "below": "below", "at_most": "at most"}[op]
+    label, limit = fact.replace("_pct", "").replace("_", " "), f"{threshold:g} {unit}".strip()
+    text = {
+        Verdict.FIRES: f"{label} {value} {unit} is {words} {limit}",
+        Verdict.CLEAR: f"{label} {value} {unit} is not {words} {limit}",
+        Verdict.UNKNOWN: f"{label} was not collected (asked for {words} {limit})",
+    }[verdict]
+    return Condition(fact, op, threshold, value, unit, verdict, text, source)
 
 
 def steps(values: Mapping[str, float | None], named: str | None) -> tuple[Step, ...]:

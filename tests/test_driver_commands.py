@@ -1,4 +1,4 @@
-"""`triage kernels` from the command line, without a GPU: lists, command lines, and what is said when something is missing."""
+"""`triage kernels` without a GPU: lists, command lines, and what is said when a tool is missing."""
 
 from __future__ import annotations
 
@@ -109,13 +109,13 @@ class _Cupy:
         self.CUDARuntimeError = _CudaError
         self._count = count
 
-    def getDeviceCount(self) -> int:  # noqa: N802 - CuPy's name
+    def getDeviceCount(self) -> int:
         if self._count is None:
             raise _CudaError("cudaErrorNoDevice: no CUDA-capable device is detected")
         return self._count
 
 
-@pytest.mark.parametrize(("count", "words"), [(None, "no CUDA-capable device is detected"), (0, "no CUDA GPU is visible")])
+@pytest.mark.parametrize(("count", "words"), [(None, "no CUDA-capable device"), (0, "no CUDA GPU is visible")])
 def test_without_a_gpu_it_says_so(count: int | None, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gpu, "cupy", lambda: _Cupy(count))
     error = raised("run")

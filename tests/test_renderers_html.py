@@ -9,6 +9,7 @@ import re
 import time
 import zlib
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 import reports
@@ -52,6 +53,11 @@ class Page(HTMLParser):
 
     def count(self, tag: str) -> int:
         return sum(name == tag for name, _ in self.tags)
+
+
+def unpacked(found: Page) -> dict[str, Any]:
+    kept: dict[str, Any] = json.loads(zlib.decompress(base64.b64decode(found.blocks["script"][0])))
+    return kept
 
 
 def made(name: str) -> Page:
@@ -109,7 +115,7 @@ def test_hostile_names_are_text() -> None:
     report = reports.hostile()
     text = render(report, "html")
     found = Page(text)
-    assert found.count("script") == 1 + ('id="metrics-data"' in text)
+    assert found.count("script") == 1 + ('id="packed"' in text)
     assert "&lt;script&gt;alert(" in text and "<script>alert(" not in text
     assert "{{ 7 * 7 }}" in found.text
     assert "javascript:" not in "".join(attributes.get("href") or "" for _, attributes in found.tags)
@@ -133,7 +139,7 @@ def test_what_a_kernel_says() -> None:
         "Not collected: tensor pipe.",
         "short_scoreboard 48.2 %",
         "Which memory mechanism binds? turned off here",
-        "shared conflict share 94.1 %, threshold > 10 %: holds (NVIDIA guide)",
+        "shared conflict share 94.1 % is above 10 %",
         "Is the time lost between kernels? not covered",
         "DRAM bandwidth : DRAM is 28.1 % busy",
         "The SM ran at 1.98 GHz",
@@ -167,14 +173,14 @@ def test_repeated_launches_share_one_section() -> None:
 
 def test_metrics_are_a_plain_table_where_they_are_few() -> None:
     text = render(reports.one(), "html")
-    assert 'id="metrics-data"' not in text
+    assert 'id="packed"' not in text
     assert "lookup_hit_0001.sum" in text
 
 
 def test_metrics_are_one_block_where_they_are_many() -> None:
     report = reports.many(30, metric_count=400)
     found = Page(render(report, "html"))
-    data = json.loads(zlib.decompress(base64.b64decode(found.blocks["script"][0])))
+    data = unpacked(found)["metrics"]
     columns, values = data["kernels"]["7"]
     table = dict(zip(columns, values, strict=True)) | dict(zip(*data["same"], strict=True))
     kernel = report.findings[7].kernel
@@ -203,7 +209,22 @@ def test_a_hundred_kernels_stay_under_two_megabytes_and_two_seconds() -> None:
 def test_beyond_a_hundred_kernels_sections_are_brief_and_say_so() -> None:
     found = Page(render(reports.many(130), "html"))
     assert found.count("article") == 130
-    assert "on this page for the first 100 kernels. See triage explain application.ncu-rep --kernel" in found.text
+    assert "for the first 100 kernels only. triage explain application.ncu-rep --kernel" in found.text
+
+
+def test_paths_of_later_kernels_are_packed_and_escaped() -> None:
+    report = reports.many(30)
+    found = Page(render(report, "html"))
+    order = [group.place for group in ranking.by_saving(ranking.groups(report))]
+    paths = unpacked(found)["paths"]
+    assert set(paths) == {str(place) for place in order[12:]}
+    assert all("Which memory mechanism binds?" in path for path in paths.values())
+    assert found.text.count("Which memory mechanism binds?") == 12
+    hostile = "".join(unpacked(made("hostile"))["paths"].values())
+    assert "<script" not in hostile and "<img" not in hostile
+    # Every threshold that a packed path quotes is explained on the page.
+    quoted = set(re.findall(r'href="#(from-\d+)"', "".join(paths.values())))
+    assert quoted and quoted <= set(found.ids)
 
 
 def test_what_is_most_worth_fixing_comes_first() -> None:

@@ -92,8 +92,12 @@ class FactSet:
             return (total, total)
         measured = (low, high)
         if definition.largest_of:
-            # The largest constituent that is known bounds a roll-up from below.
+            # The largest constituent that is known bounds a roll-up from below, the largest that can be from above.
             low = max(low, *(self.interval(part)[0] for part in definition.largest_of))
+            counted = [
+                p for p in definition.largest_of if self.known(p) or (p not in definition.optional and self._exists(p))
+            ]
+            high = min(high, max((self.interval(part)[1] for part in counted), default=math.inf))
         for formula in definition.at_most:
             high = min(high, formula.evaluate(self.metric, self.interval)[1])
         for formula in definition.at_least:

@@ -84,7 +84,7 @@ def _diagnosis(kernel: Kernel, facts: FactSet, walked: Walked, rules: Rulebook) 
         lines=findings(kernel, limiter),
         bound=_bound(limiter, facts),
         missing=steps.unknown_metrics(walked.doubts, facts),
-        experiment=limiter.experiment,
+        experiment=limiter.experiment if level == "low" else "",
         **shared,
     )
 
@@ -102,9 +102,12 @@ def _undecided(kernel: Kernel, facts: FactSet, walked: Walked, shared: dict[str,
     elif not walked.blockers:
         summary = "Every rule was measured and none holds: no unit is near its peak and no stall reason leads."
     else:
-        summary = "The counters in this report do not lead to the end of the decision path."
+        summary = filled("Busiest compute unit: {compute_pct}; busiest memory unit: {memory_pct}", facts)
+        summary += "; what else was collected does not lead to the end of the decision path."
     if shown:
         summary += f" Missing: {shown}."
+    elif rivals:
+        summary += f" ncu has no counter on this chip that would settle {_listed(rivals)}."
     families = {entry.limiter.family for entry in (*walked.blockers, *([candidate] if candidate else []))}
     return Diagnosis(
         limiter=None,

@@ -108,10 +108,11 @@ def measure(
     """Measure the chosen variants, and the peers, on one shape."""
     from triage.driver.gpu import Gpu
 
+    chosen = variants.choose(names)
     gpu = Gpu()
     kernels = load_kernels(gpu, folder, cubin)
     setup = replace(setup, kernels=kernels.origin, debug_build=kernels.debug)
-    return _contest(gpu, kernels.module, variants.choose(names), setup, with_peers)
+    return _contest(gpu, kernels.module, chosen, setup, with_peers)
 
 
 def sweep(names: Sequence[str], setup: Setup) -> Bench:

@@ -124,18 +124,18 @@ def collect(prepared: Prepared, files: Files, say: Callable[[str], None], stderr
         selection, told, seconds = _survey(prepared, files, stderr)
         for line in told:
             say(line)
-        warnings += told
+        warnings += [line for line in told if not line.startswith(narrate.ONLY_SAID)]
     elif prepared.rank is not None and options.wants_survey:
         selection = blind(options.launches_per_kernel)
     command = _profile_line(prepared, selection, files)
     title = "profiling"
-    ended = _run(command, files.log, prepared, stderr, title, selection.expected if selection else None)
+    ended = _run(command, files.log, prepared, stderr, title, _expected(selection))
     if bad := _refused_metrics(ended, prepared):
         # ncu gives up at the first kernel, so a second try without the metric costs little.
         lacking = replace(prepared.plan, metrics=tuple(m for m in prepared.plan.metrics if m.split(".")[0] not in bad))
         warnings.append(f"left out, ncu does not know it: {', '.join(sorted(bad))}")
         command = _profile_line(replace(prepared, plan=lacking), selection, files)
-        ended = _run(command, files.log, prepared, stderr, title, selection.expected if selection else None)
+        ended = _run(command, files.log, prepared, stderr, title, _expected(selection))
     outcome = judge(ended)
     report = files.report if outcome.results and files.report.exists() else None
     if report is None:
@@ -149,6 +149,10 @@ def collect(prepared: Prepared, files: Files, say: Callable[[str], None], stderr
         outcome.error,
         (seconds, ended.seconds),
     )
+
+
+def _expected(selection: Selection | None) -> int | None:
+    return len(selection.sequence) or None if selection else None
 
 
 def _profile_line(prepared: Prepared, selection: Selection | None, files: Files) -> list[str]:

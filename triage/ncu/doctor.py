@@ -13,7 +13,7 @@ from triage.ncu.machine import Gpu, Machine
 
 # ok: works. note: worth knowing. missing: something optional is not there. bad: profiling does not work because of it.
 State = Literal["ok", "note", "missing", "bad"]
-_MARKS: dict[State, str] = {"ok": "works", "note": "note", "missing": "missing", "bad": "fails"}
+_MARKS: dict[State, str] = {"ok": "ok", "note": "note", "missing": "missing", "bad": "fails"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,10 @@ from triage.ncu.plan import Plan
 from triage.ncu.selection import LeftOut, Selection
 
 
+# A line that helps while waiting and says nothing about the numbers.
+ONLY_SAID = "some kernels run only once"
+
+
 def left_out(absent: Plan) -> list[str]:
     """One line for every metric that the plan had to leave out."""
     return [f"left out, this GPU does not have it: {one}" for one in absent.absent]
@@ -49,7 +53,7 @@ def surveyed(selection: Selection, options: Options) -> list[str]:
     kinds = "kernel shape" if len(selection.shapes) == 1 else "kernel shapes"
     lines = [
         f"{selection.launches:,} launches, {selection.total_ns / 1e6:.3g} ms of kernel time; profiling about "
-        f"{selection.expected} launches of {len(selection.shapes)} {kinds} that make up {selection.covered:.0f} % of it"
+        f"{len(selection.sequence)} launches of {len(selection.shapes)} {kinds} that make up {selection.covered:.0f} % of it"
     ]
     lines += _families(selection.left_out, selection.total_ns)
     if risky := [shape.shown for shape in selection.shapes if _waits(shape.name)]:
@@ -57,7 +61,7 @@ def surveyed(selection: Selection, options: Options) -> list[str]:
     if selection.dropped_names:
         lines.append(f"{selection.dropped_names} kernels do not fit into one filter and are left out (smallest first)")
     if selection.by_shape and selection.numbers and selection.numbers[0] == 1 and len(selection.numbers) > 1:
-        lines.append("some kernels run only once, so first launches are profiled too; warm-ups stay out of the report")
+        lines.append(f"{ONLY_SAID}, so first launches are profiled too; warm-ups stay out of the report")
     return lines
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +14,6 @@ from triage.ncu.collect import Collected
 from triage.ncu.command import quoted
 from triage.ncu.files import Files, write
 from triage.ncu.find import Ncu, ask
-from triage.ncu.selection import Shape
 
 if TYPE_CHECKING:
     from triage.rules import Rulebook
@@ -46,14 +45,11 @@ def diagnose(collected: Collected, profile: Profile, rulebook: Rulebook) -> Repo
     the warnings of the run and the command that made it."""
     from triage import report
 
-    shapes: Mapping[int, Shape] = {}
-    results, selection = collected.log.results, collected.selection
-    if selection is not None and selection.shapes:
-        shapes = weights.match(profile, results, selection)
-        profile = weights.without_warmups(profile, results, selection, shapes)
-    made = report(profile, rulebook)
-    if selection is not None and shapes:
-        made = weights.with_shares(made, shapes, selection.total_ns)
+    selection = collected.selection
+    matched = weights.match(profile.kernels, selection) if selection is not None else {}
+    made = report(weights.without_warmups(profile, matched), rulebook)
+    if selection is not None:
+        made = weights.with_shares(made, matched, selection.total_ns)
     warnings = (*made.warnings, *(warning for warning in collected.warnings if warning not in made.warnings))
     return replace(made, warnings=warnings, command=quoted(collected.command))
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from triage.ncu.bystanders import Bystander, bystander, exclusion_pattern
 from triage.ncu.survey import Dim3, Launch, function_name
@@ -51,11 +51,24 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
+class Expected:
+    """One result that the run will bring: the ``number``-th launch (from 1) of ``shape``."""
+
+    shape: Shape
+    number: int
+
+    @property
+    def warm_up(self) -> bool:
+        """Whether it is a first launch that others of its shape follow."""
+        return self.number == 1 and self.shape.count > 1
+
+
+@dataclass(frozen=True, slots=True)
 class Selection:
     """The launches to profile. ``kernel_id`` is the value of ``--kernel-id``; ``by_shape`` says that its numbers count
     launches of each shape. ``shapes`` are the chosen ones, longest first; ``total_ns`` is the time of all launches
-    but those of ``left_out``; ``covered`` the percentage of it that ``shapes`` make up; ``expected`` how many results
-    the run will bring."""
+    but those of ``left_out``; ``covered`` the percentage of it that ``shapes`` make up; ``sequence`` the results that
+    the run will bring if the program launches the same kernels again; empty without a survey."""
 
     kernel_id: str
     by_shape: bool
@@ -64,10 +77,9 @@ class Selection:
     launches: int = 0
     total_ns: float = 0.0
     covered: float = 100.0
-    expected: int | None = None
     numbers: tuple[int, ...] = ()
     dropped_names: int = 0
-    counts: Mapping[tuple[str, Dim3, Dim3], Shape] = field(default_factory=dict)
+    sequence: tuple[Expected, ...] = ()
 
 
 def select(launches: Sequence[Launch], share: float, per_shape: int, *, all_kernels: bool = False) -> Selection | None:
@@ -82,9 +94,10 @@ def select(launches: Sequence[Launch], share: float, per_shape: int, *, all_kern
     chosen = [shape for shape in chosen if shape.name in fitting]
     if not chosen:
         return None
-    counts = {shape.key: shape for shape in shapes}
-    plans = [_by_shape(chosen, shapes, fitting, per_shape), _in_order(chosen, kept, fitting, per_shape)]
-    by_shape, numbers, expected = min(plans, key=lambda plan: plan[2])
+    plans = []
+    for by_shape, numbers in ((True, _by_shape(chosen, per_shape)), (False, _in_order(chosen, kept, per_shape))):
+        plans.append((by_shape, numbers, _sequence(kept, shapes, set(fitting), numbers, by_shape)))
+    by_shape, numbers, sequence = min(plans, key=lambda plan: len(plan[2]))
     return Selection(
         f"::regex:{_names_pattern(fitting)}:{_numbers_pattern(numbers)}",
         by_shape,
@@ -93,10 +106,9 @@ def select(launches: Sequence[Launch], share: float, per_shape: int, *, all_kern
         len(launches),
         total,
         100 * sum(shape.ns for shape in chosen) / total if total else 100.0,
-        expected,
         tuple(sorted(numbers)),
         len(names) - len(fitting),
-        counts,
+        sequence,
     )
 
 
@@ -154,29 +166,39 @@ def _picks(count: int, per_shape: int) -> list[int]:
     return [1] if count == 1 else list(range(2, min(count, per_shape + 1) + 1))
 
 
-def _by_shape(
-    chosen: Sequence[Shape], shapes: Sequence[Shape], names: Sequence[str], per_shape: int
-) -> tuple[bool, set[int], int]:
-    numbers = {number for shape in chosen for number in _picks(shape.count, per_shape)}
-    counts = [shape.count for shape in shapes if shape.name in names]
-    return True, numbers, sum(1 for count in counts for number in numbers if number <= count)
+def _by_shape(chosen: Sequence[Shape], per_shape: int) -> set[int]:
+    return {number for shape in chosen for number in _picks(shape.count, per_shape)}
 
 
-def _in_order(
-    chosen: Sequence[Shape], launches: Sequence[Launch], names: Sequence[str], per_shape: int
-) -> tuple[bool, set[int], int]:
+def _in_order(chosen: Sequence[Shape], launches: Sequence[Launch], per_shape: int) -> set[int]:
     wanted = {shape.key: _picks(shape.count, per_shape) for shape in chosen}
+    return {
+        of_name
+        for launch, of_name, of_shape in _numbered(launches)
+        if of_shape in wanted.get((launch.name, launch.grid, launch.block), ())
+    }
+
+
+def _sequence(
+    launches: Sequence[Launch], shapes: Sequence[Shape], names: set[str], numbers: set[int], by_shape: bool
+) -> tuple[Expected, ...]:
+    known = {shape.key: shape for shape in shapes}
+    return tuple(
+        Expected(known[launch.name, launch.grid, launch.block], of_shape)
+        for launch, of_name, of_shape in _numbered(launches)
+        if launch.name in names and (of_shape if by_shape else of_name) in numbers
+    )
+
+
+def _numbered(launches: Sequence[Launch]) -> Iterator[tuple[Launch, int, int]]:
+    """Each launch with its number among those of its function and among those of its shape, in its process."""
     of_name: Counter[tuple[str, str]] = Counter()
-    of_shape: Counter[tuple[str, Dim3, Dim3]] = Counter()
-    numbers: set[int] = set()
+    of_shape: Counter[tuple[str, str, Dim3, Dim3]] = Counter()
     for launch in launches:
-        of_name[launch.process, launch.name] += 1
-        key = (launch.name, launch.grid, launch.block)
-        of_shape[key] += 1
-        if of_shape[key] in wanted.get(key, ()):
-            numbers.add(of_name[launch.process, launch.name])
-    counts = [count for (_, name), count in of_name.items() if name in names]
-    return False, numbers, sum(1 for count in counts for number in numbers if number <= count)
+        name, shape = (launch.process, launch.name), (launch.process, launch.name, launch.grid, launch.block)
+        of_name[name] += 1
+        of_shape[shape] += 1
+        yield launch, of_name[name], of_shape[shape]
 
 
 def _escaped(name: str) -> str:

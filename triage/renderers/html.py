@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from triage.model import Report
 from triage.renderers import memory, metrics, page, ranking, roofline, wording
 from triage.renderers.escape import clean
+from triage.renderers.packed import Packed
 from triage.resources import folder
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 # Beyond this many kernels a section keeps the verdict, the first fix and the evidence; the page stays quick to open.
 _DETAILED = 100
+# Beyond this many the walked path waits deflated for the script (`triage explain` prints it too).
+_INLINE_PATHS = 12
 # So many sections come with their measurements unfolded.
 _OPENED = 3
 
@@ -36,6 +39,7 @@ def render(report: Report, *, width: int = 80, color: bool = False) -> str:
     shown = tuple(ranked[:_DETAILED])
     table = metrics.collect(tuple((group.place, group.shown) for group in shown))
     common = wording.common_warnings(report)
+    references, kept = page.References(), Packed(table.block)
     context: dict[str, Any] = {
         "report": report,
         "title": page.title(report),
@@ -48,20 +52,22 @@ def render(report: Report, *, width: int = 80, color: bool = False) -> str:
         "rooflines": roofline.figures(ranked),
         "detailed": _DETAILED,
         "opened": _OPENED,
+        "references": references,
+        "tick_sets": page.tick_sets(report),
         "metric_table": table.rows,
-        "data": table.script,
+        "has_metrics": table.has,
+        "own_warnings": lambda finding: page.own_warnings(finding, common),
+        "packed": kept,
+        "inline_paths": _INLINE_PATHS,
         "kernel_memory": memory.picture,
-        "elsewhere": lambda group: page.elsewhere(report, group),
+        "explain_hint": lambda group: page.explain_hint(report, group),
         "export_hint": lambda group: page.export_hint(report, group),
         "launches_note": page.launches_note,
         "css": Markup(css),
         "js": Markup(js),
         "policy": _policy(css, js),
     }
-    environment = _environment(str(templates))
-    environment.filters["own_warnings"] = lambda finding: page.own_warnings(finding, common)
-    environment.filters["has_metrics"] = table.has
-    return environment.get_template("report.html.j2").render(context) + "\n"
+    return _environment(str(templates)).get_template("report.html.j2").render(context) + "\n"
 
 
 def _policy(css: str, js: str) -> str:

@@ -80,7 +80,7 @@ def _block(group: Group, common: tuple[str, ...]) -> str:
         lines += [f"Confidence is {diagnosis.confidence}{_prose(why)}.", ""]
     lines += _fixes(diagnosis)
     lines += _unsettled(diagnosis)
-    if diagnosis.experiment:
+    if diagnosis.experiment and (diagnosis.limiter is None or diagnosis.confidence == "low"):
         lines += [f"**An experiment that would settle it:** {_prose(diagnosis.experiment)}", ""]
     lines += _items("Evidence", [_evidence(item) for item in diagnosis.evidence])
     lines += _items(

@@ -1,15 +1,12 @@
 """All metrics of the kernels on a page: a plain table where they are few, else one small block that the script expands.
 
 Most of the hundreds of metrics of a kernel are device attributes or zero, the same for every kernel: those are
-stored once, and the block is deflated: what a browser inflates in milliseconds would double the page otherwise.
+stored once.
 """
 
 from __future__ import annotations
 
-import base64
-import json
 import math
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -25,9 +22,9 @@ Row = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class MetricTables:
-    """``script``: a block for the page's script (:func:`pack`), empty where ``plain`` (rows by place) serves."""
+    """``block`` is for the page's script, ``None`` where ``plain`` (rows by place) serves."""
 
-    script: str
+    block: dict[str, object] | None
     plain: dict[int, tuple[Row, ...]] = field(default_factory=dict)
     places: frozenset[int] = frozenset()
 
@@ -50,17 +47,11 @@ def collect(findings: Sequence[tuple[int, Finding]]) -> MetricTables:
             for place, table in values.items()
             if table
         }
-        return MetricTables("", plain, places)
-    return MetricTables(pack(_block(values)), {}, places)
+        return MetricTables(None, plain, places)
+    return MetricTables(block(values), {}, places)
 
 
-def pack(block: object) -> str:
-    """JSON, deflated (zlib), in Base64: letters that cannot end a ``<script>`` element."""
-    text = json.dumps(block, separators=(",", ":"), allow_nan=False)
-    return base64.b64encode(zlib.compress(text.encode())).decode()
-
-
-def _block(values: dict[int, dict[str, tuple[float | str, str]]]) -> dict[str, object]:
+def block(values: dict[int, dict[str, tuple[float | str, str]]]) -> dict[str, object]:
     """``names`` and ``units`` by column; ``same`` and each of ``kernels`` are a list of columns and one of values."""
     columns: dict[tuple[str, str], int] = {}
     for table in values.values():

@@ -20,7 +20,6 @@ FAMILIES = {
     "other": "a family of your own rules",
     "undecided": "undecided",
 }
-_CONDITION_WORDS = {Verdict.FIRES: "holds", Verdict.CLEAR: "does not hold", Verdict.UNKNOWN: "not known"}
 _SIGNS = {"at_least": "\u2265", "above": ">", "below": "<", "at_most": "\u2264"}
 _STEP_WORDS = {Verdict.FIRES: "turned off here", Verdict.CLEAR: "went on", Verdict.UNKNOWN: "could not tell"}
 _STATE_WORDS = {
@@ -97,9 +96,9 @@ def own_warnings(finding: Finding, common: Sequence[str]) -> tuple[str, ...]:
     return tuple(text for text in wording.warnings(finding) if text not in common)
 
 
-def elsewhere(report: Report, group: Group) -> str:
-    """Where to find what this page leaves out about a kernel."""
-    return f"See triage explain {_path(report, group)} --kernel {group.shown.kernel.index}"
+def explain_hint(report: Report, group: Group) -> str:
+    """The command that prints the walked path of a kernel."""
+    return f"triage explain {_path(report, group)} --kernel {group.shown.kernel.index} prints it."
 
 
 def export_hint(report: Report, group: Group) -> str:
@@ -159,17 +158,28 @@ def width(value: float | None) -> str:
     return f"{clipped:.1f}".removesuffix(".0") + "%"
 
 
-def measured(condition: Condition) -> str:
-    """The value of a condition with its unit, or that it was not collected."""
-    return "not collected" if condition.value is None else numbers.quantity(condition.value, condition.unit)
+def sentence(condition: Condition) -> str:
+    """A condition as the rules put it, with value and threshold; from its parts where they left it empty."""
+    if condition.text:
+        return condition.text
+    value = "not collected" if condition.value is None else numbers.quantity(condition.value, condition.unit)
+    sign = _SIGNS.get(condition.op, condition.op)
+    return f"{condition.fact}: {value}, asked for {sign} {numbers.quantity(condition.threshold, condition.unit)}"
 
 
-def threshold(condition: Condition) -> str:
-    """The threshold of a condition with its comparison as a sign and its unit."""
-    # A threshold is a chosen number, not a measured one: no trailing zeros.
-    if condition.unit == "%":
-        return f"{_SIGNS.get(condition.op, condition.op)} {numbers.significant(condition.threshold)} %"
-    return f"{_SIGNS.get(condition.op, condition.op)} {numbers.quantity(condition.threshold, condition.unit)}"
+class References:
+    """Numbers the places that thresholds come from, in the order in which the page mentions them."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def number(self, text: str) -> int:
+        """The number of ``text``, from 1."""
+        return self._numbers.setdefault(clean(text), len(self._numbers) + 1)
+
+    def texts(self) -> tuple[str, ...]:
+        """All of them so far, in order."""
+        return tuple(self._numbers)
 
 
 def evidence_text(item: Evidence) -> str:
@@ -203,6 +213,17 @@ def bar_family(bar: Bar) -> str:
     if start.startswith("mem"):
         return "memory"
     return "compute" if start.startswith(("sm", "comp")) else "other"
+
+
+def tick_id(bar: Bar) -> str:
+    """The id of the drawing of this bar's threshold lines, which all bars with the same ones share; or empty."""
+    return "t" + "-".join(f"{tick:g}".replace(".", "_") for tick in bar.ticks) if bar.ticks else ""
+
+
+def tick_sets(report: Report) -> tuple[tuple[str, tuple[float, ...]], ...]:
+    """Every distinct set of threshold lines with its id."""
+    sets = {tick_id(bar): bar.ticks for finding in report.findings for bar in finding.diagnosis.bars if bar.ticks}
+    return tuple(sets.items())
 
 
 def tick_words(bar: Bar) -> str:
@@ -240,7 +261,6 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "bar_family": bar_family,
     "clean": clean,
     "command": command,
-    "condition_word": _CONDITION_WORDS.__getitem__,
     "duration": numbers.duration,
     "evidence_text": evidence_text,
     "factor": numbers.factor,
@@ -249,17 +269,17 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "label": wording.label,
     "launch_list": launch_list,
     "limiter": wording.limiter_word,
-    "measured": measured,
     "measured_line": measured_line,
     "percent": numbers.percent,
     "percent_or": _percent_or,
     "place": wording.place,
     "saving": saving,
+    "sentence": sentence,
     "source_line": wording.source,
     "source_text": source_text,
     "state_word": lambda state: _STATE_WORDS.get(state, state),
     "step_word": step_word,
-    "threshold": threshold,
+    "tick_id": tick_id,
     "tick_words": tick_words,
     "unknown_parts": unknown_parts,
     "verdict_title": verdict_title,

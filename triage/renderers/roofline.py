@@ -89,7 +89,7 @@ def _figure(device: Device, members: Sequence[tuple[int, Group]]) -> Figure | No
     idle: list[tuple[int, int]] = []
     absent: list[tuple[int, int]] = []
     for rank, group in members:
-        intensity, speed = value(group, "arithmetic_intensity"), value(group, "achieved_flops")
+        intensity, speed = work(group)[:2]
         if intensity is None or speed is None:
             absent.append((rank, group.place))
         elif intensity <= 0 or speed <= 0:
@@ -149,6 +149,18 @@ def value(group: Group, fact: str) -> float | None:
     return found.quantity.value
 
 
+def work(group: Group) -> tuple[float | None, float | None, float | None, str]:
+    """Intensity, FLOP/s, ridge point and name of the precision in which the kernel does most of its arithmetic."""
+    single = (value(group, "arithmetic_intensity"), value(group, "achieved_flops"), value(group, "ridge_point"), "FP32")
+    double = (
+        value(group, "arithmetic_intensity_fp64"),
+        value(group, "achieved_fp64_flops"),
+        value(group, "ridge_point_fp64"),
+        "FP64",
+    )
+    return double if (double[1] or 0.0) > (single[1] or 0.0) else single
+
+
 def _peak(members: Sequence[tuple[int, Group]], fact: str) -> float | None:
     # A peak follows the clock that a kernel ran at: the highest one seen is the roof.
     known = [peak for _, group in members if (peak := value(group, fact)) is not None and peak > 0]
@@ -170,7 +182,8 @@ def _points(plane: _Plane, placed: Sequence[tuple[int, Group, float, float]]) ->
     made = []
     for rank, group, intensity, speed in placed:
         name = shorten(wording.label(group.shown.kernel), 80)
-        title = f"{rank}: {name}, {numbers.quantity(speed, 'flop/s')} at {numbers.quantity(intensity, 'flop/byte')}"
+        reached, at = numbers.quantity(speed, "flop/s"), numbers.quantity(intensity, "flop/byte")
+        title = f"{rank}: {name}, {reached} ({work(group)[3]}) at {at}"
         ranks = owner.get(rank, [])
         words = ", ".join(map(str, ranks[:_RANKS])) + (" ..." if len(ranks) > _RANKS else "")
         family = page.family(group.shown.diagnosis)
@@ -207,7 +220,7 @@ def _sentence(
         for label, peak in sorted(peaks, key=lambda p: p[1])
     )
     lowest = min(peak for _, peak in peaks) / bandwidth
-    left = sum(intensity < (value(group, "ridge_point") or lowest) for _, group, intensity, _ in placed)
+    left = sum(intensity < (work(group)[2] or lowest) for _, group, intensity, _ in placed)
     return (
         f"DRAM is the roof of {left} of {wording.count(len(placed), 'kernel')}: left of the ridge at {ridges}. "
         "The roofs are the chip's peaks, not what a program can reach."

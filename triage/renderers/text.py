@@ -72,7 +72,7 @@ def _kernel(page: _Page, rank: int, digits: int, group: Group, common: tuple[str
     if diagnosis.limiter is not None and diagnosis.confidence == "low":
         for why in diagnosis.confidence_why:
             page.line(f"Low confidence: {why}", indent=indent)
-    if diagnosis.experiment:
+    if diagnosis.experiment and (diagnosis.limiter is None or diagnosis.confidence == "low"):
         page.line(f"To settle it: {diagnosis.experiment}", indent=indent)
     for warning in wording.warnings(group.shown):
         if warning not in common:

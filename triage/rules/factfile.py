@@ -8,8 +8,8 @@ from typing import Any
 from triage.rules import checks
 from triage.rules.checks import ConditionReader
 from triage.rules.conditions import Threshold
-from triage.rules.formulas import FACT
-from triage.rules.rulebook import Alternative, FactDef
+from triage.rules.formulas import FACT, Formula
+from triage.rules.rulebook import Alternative, ChipRange, FactDef, parse_chips
 from triage.rules.yamlfile import Document, List, Map
 
 _OPTIONAL = (
@@ -98,9 +98,15 @@ def _alternative(
         when = conditions.read(document, value, "when") if "when" in value else None
         if formula is None:
             return None
-        return Alternative(formula, checks.chips(document, value), when, bool(value.get("collect", True)))
+        chips = checks.chips(document, value) or _since_volta(formula)
+        return Alternative(formula, chips, when, bool(value.get("collect", True)))
     formula = checks.formula(document, entry, "from", _filled(value, word), names)
-    return Alternative(formula) if formula is not None else None
+    return Alternative(formula, _since_volta(formula)) if formula is not None else None
+
+
+def _since_volta(formula: Formula) -> ChipRange | None:
+    """Names with a dot (``unit__counter.rollup``) exist since Volta; Pascal's counters are called otherwise."""
+    return parse_chips(">=7.0") if any("." in name for name in formula.metrics) else None
 
 
 def _filled(value: Any, word: str) -> Any:
