@@ -102,10 +102,10 @@ __device__ __forceinline__ void swap_forgotten(T* __restrict__ out, const T* __r
 }
 
 // ---------------------------------------------------------------------------------------------------------------
-// Two wrong ones, kept to show that the check finds them. BARRIER_ROWS is the number of thread rows that reach the
-// barrier: 0 leaves it out, ROWS / 2 is a barrier in a branch that only half of the block takes (the others read the
-// tile at once; the waiting half is released when they exit).
-template <typename T, int TILE, int ROWS, int BARRIER_ROWS>
+// Two wrong ones, kept to show that the check finds them. Only the thread rows from FIRST_WAITING on reach the barrier.
+// ROWS leaves it out; ROWS / 2 is a barrier in a branch that half of the block takes: the first warps do not wait for
+// what the last ones load (those wait in vain, until the others have left).
+template <typename T, int TILE, int ROWS, int FIRST_WAITING>
 __device__ __forceinline__ void racy(T* __restrict__ out, const T* __restrict__ in, int rows, int cols) {
     __shared__ T tile[TILE][TILE + 1];
     int x = blockIdx.x * TILE + threadIdx.x;
@@ -116,7 +116,7 @@ __device__ __forceinline__ void racy(T* __restrict__ out, const T* __restrict__ 
             tile[threadIdx.y + k][threadIdx.x] = in[size_t(y + k) * cols + x];
         }
     }
-    if (int(threadIdx.y) < BARRIER_ROWS) {
+    if (threadIdx.y >= FIRST_WAITING) {
         __syncthreads();
     }
     x = blockIdx.y * TILE + threadIdx.x;
@@ -261,7 +261,7 @@ __device__ __forceinline__ void best(T* __restrict__ out, const T* __restrict__ 
     TRANSPOSE_SHELL(swap_forgotten_##SUFFIX, T, TILE * ROWS, swap_forgotten<T, TILE, ROWS>)
 
 #define TRANSPOSE_WRONG(SUFFIX, T, TILE, ROWS)                                                                     \
-    TRANSPOSE_SHELL(missing_barrier_##SUFFIX, T, TILE * ROWS, racy<T, TILE, ROWS, 0>)                              \
+    TRANSPOSE_SHELL(missing_barrier_##SUFFIX, T, TILE * ROWS, racy<T, TILE, ROWS, ROWS>)                              \
     TRANSPOSE_SHELL(branch_barrier_##SUFFIX, T, TILE * ROWS, racy<T, TILE, ROWS, ROWS / 2>)
 
 #define TRANSPOSE_BEST(NAME, T, M, THREADS) TRANSPOSE_SHELL(NAME, T, THREADS, best<T, M, THREADS>)

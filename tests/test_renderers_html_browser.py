@@ -126,7 +126,7 @@ def test_readable_without_script(browser: Any, tmp_path: Path) -> None:
         text = visit.page.locator("body").inner_text()
         assert "Try first:" in text and "could not be decided" in text and "Filter" not in text
         path = visit.page.locator("details.path").first
-        path.locator("summary").click()
+        path.locator("summary").first.click()
         assert "Which memory mechanism binds?" in path.inner_text()
         metrics = visit.page.locator("details.metrics").first
         metrics.locator("summary").click()
@@ -144,7 +144,7 @@ def test_everything_can_be_reached_and_opened_by_keyboard(browser: Any, tmp_path
             place = page.evaluate("document.activeElement?.dataset.place ?? null")
             reached.update([] if place is None else [int(place)])
         assert [text for place, text in enumerate(wanted) if place not in reached] == []
-        summary = page.locator("details.path summary").first
+        summary = page.locator("details.path > summary").first
         summary.focus()
         page.keyboard.press("Enter")
         assert page.locator("details.path").first.get_attribute("open") is not None

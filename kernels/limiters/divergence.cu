@@ -30,7 +30,7 @@ extern "C" __global__ void kinds_by_warp(const float* in, float* out, int steps)
     out[i] = treat(i % 8, in[i], steps);
 }
 
-// Per element a loop of 32 or 1024 steps; one element of sixteen is long, so nearly every warp runs 1024 steps with two
+// Per element a loop of 128 or 4096 steps; one element of sixteen is long, so nearly every warp runs 4096 steps with two
 // lanes.
 extern "C" __global__ void ragged_loops(const float* in, const unsigned* order, const int* steps, float* out) {
     unsigned i = thread_index();
@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
     std::vector<int> steps(n);
     std::vector<unsigned> order(n);
     for (size_t i = 0; i < n; ++i) {
-        steps[i] = random[i] >> 28 == 0 ? 1024 : 32;
+        steps[i] = random[i] >> 28 == 0 ? 4096 : 128;
         order[i] = i;
     }
     std::stable_sort(order.begin(), order.end(), [&](unsigned a, unsigned b) { return steps[a] > steps[b]; });

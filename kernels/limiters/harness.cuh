@@ -162,6 +162,14 @@ class Bench {
     // Called before every launch from now on, after the output was cleared; empty again with nullptr.
     void before_each(std::function<void()> hook) { before_ = std::move(hook); }
 
+    // Blocks that are resident at once: a grid of exactly one wave.
+    template <class... P>
+    unsigned wave(void (*kernel)(P...), int block, size_t shared = 0) const {
+        int per_sm = 0;
+        CUDA_OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel, block, shared));
+        return static_cast<unsigned>(std::max(1, per_sm) * sms);
+    }
+
     // Clear the output, launch once, keep the result; with --time launch again and print the median.
     template <class... P, class... A>
     void run(const char* name, void (*kernel)(P...), dim3 grid, dim3 block, size_t shared, Output out, A... arguments) {

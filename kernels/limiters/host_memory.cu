@@ -41,7 +41,7 @@ T* pinned(size_t count) {
 int main(int argc, char** argv) {
     Bench bench(argc, argv);
     unsigned blocks = bench.sms * 4;
-    size_t floats = bench.scaled(4 << 20, 4096), n = floats / 4;
+    size_t floats = bench.scaled(12 << 20, 4096), n = floats / 4;
     std::vector<float> values = Bench::random_floats(floats);
     float4* in = reinterpret_cast<float4*>(bench.upload(values));
     float4* out = reinterpret_cast<float4*>(bench.allocate<float>(floats));
@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
     LAUNCH(bench, host_write_to_device, blocks, 256, 0, on_device, in, out, n);
     bench.same("host_write", "host_write_to_device", 0);
     {
-        size_t m = bench.scaled(1 << 18, 4096);
+        size_t m = bench.scaled(1 << 19, 4096);
         unsigned mask = (1u << 18) - 1;
         unsigned* index = bench.words(m, 9);
         float *device_table = bench.floats(mask + 1, 4), *table = pinned<float>(mask + 1);

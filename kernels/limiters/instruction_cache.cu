@@ -1,35 +1,45 @@
 // instruction-cache: the code that the warps run through does not fit the instruction caches.
 #include "harness.cuh"
 
-// One pass: sixteen multiply-adds on four chains. 1024 passes are 16384 instructions, 256 KB of code.
-#define STEP4(m, a)                                                                                                     \
-    x0 = x0 * (m) + (a);                                                                                                \
-    x1 = x1 * (m + 0.001f) + (a);                                                                                       \
-    x2 = x2 * (m + 0.002f) + (a);                                                                                       \
-    x3 = x3 * (m + 0.003f) + (a);
-#define PASS STEP4(0.90f, d) STEP4(0.91f, e) STEP4(0.92f, d) STEP4(0.93f, e)
+constexpr int states = 160;
+constexpr int passes = 96;
+
+// One pass over 160 states in registers: 160 multiply-adds, 2.5 KB of code.
+#define PASS                                                                                        \
+    _Pragma("unroll") for (int j = 0; j < states; ++j) x[j] = x[j] * (0.9f + j * 0.0005f) + offset;
 #define PASS4 PASS PASS PASS PASS
 #define PASS16 PASS4 PASS4 PASS4 PASS4
-#define PASS64 PASS16 PASS16 PASS16 PASS16
-#define PASS256 PASS64 PASS64 PASS64 PASS64
-#define PASS1024 PASS256 PASS256 PASS256 PASS256
 
-constexpr int passes = 1024;
-
-// Straight-line code of 256 KB, run over and over: each fetch misses, although every warp does the same.
-extern "C" __global__ void code_unrolled(const float* in, float* out, int repeats) {
-    float x0 = in[thread_index()], x1 = x0 + 1, x2 = x0 + 2, x3 = x0 + 3, d = x0 * 0.5f, e = x0 * 0.25f;
-#pragma unroll 1
-    for (int r = 0; r < repeats; ++r) { PASS1024 }
-    out[thread_index()] = x0 + x1 + x2 + x3;
+__device__ void load_states(const float* in, float (&x)[states]) {
+    float first = in[thread_index()];
+#pragma unroll
+    for (int j = 0; j < states; ++j) x[j] = first + j;
 }
 
-// Twin: the same instructions in a loop of four passes, 1 KB of code.
-extern "C" __global__ void code_rolled(const float* in, float* out, int repeats) {
-    float x0 = in[thread_index()], x1 = x0 + 1, x2 = x0 + 2, x3 = x0 + 3, d = x0 * 0.5f, e = x0 * 0.25f;
+__device__ void store_sum(float* out, const float (&x)[states]) {
+    float sum = 0;
+#pragma unroll
+    for (int j = 0; j < states; ++j) sum += x[j];
+    out[thread_index()] = sum;
+}
+
+// The loop over 96 passes is unrolled by hand: 240 KB of straight-line code, run a few times. The states leave room for
+// eight warps an SM, too few to share each fetch among many. Every fetch misses.
+extern "C" __global__ void __launch_bounds__(256) code_unrolled(const float* in, float* out, float offset, int repeats) {
+    float x[states];
+    load_states(in, x);
 #pragma unroll 1
-    for (int r = 0; r < repeats * passes / 4; ++r) { PASS4 }
-    out[thread_index()] = x0 + x1 + x2 + x3;
+    for (int r = 0; r < repeats; ++r) { PASS16 PASS16 PASS16 PASS16 PASS16 PASS16 }
+    store_sum(out, x);
+}
+
+// Twin: the loop is a loop again, with as many registers and warps.
+extern "C" __global__ void __launch_bounds__(256) code_rolled(const float* in, float* out, float offset, int repeats) {
+    float x[states];
+    load_states(in, x);
+#pragma unroll 1
+    for (int p = 0; p < repeats * passes; ++p) { PASS }
+    store_sum(out, x);
 }
 
 constexpr int variants = 64;
@@ -94,11 +104,11 @@ extern "C" __global__ void code_one_function(const float* in, float* out, int ro
 int main(int argc, char** argv) {
     Bench bench(argc, argv);
     {
-        unsigned blocks = bench.sms * 2 * bench.scaled(1);
+        unsigned blocks = bench.wave(code_unrolled, 256) * bench.scaled(2);
         size_t n = size_t(blocks) * 256;
         float *in = bench.floats(n), *out = bench.allocate<float>(n);
-        LAUNCH(bench, code_unrolled, blocks, 256, 0, Bench::view(out, n), in, out, 3);
-        LAUNCH(bench, code_rolled, blocks, 256, 0, Bench::view(out, n), in, out, 3);
+        LAUNCH(bench, code_unrolled, blocks, 256, 0, Bench::view(out, n), in, out, 0.125f, 3);
+        LAUNCH(bench, code_rolled, blocks, 256, 0, Bench::view(out, n), in, out, 0.125f, 3);
         bench.same("code_unrolled", "code_rolled");
     }
     {

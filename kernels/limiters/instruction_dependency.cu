@@ -57,7 +57,9 @@ __device__ unsigned scramble(unsigned x) {
 __device__ unsigned seed(const unsigned* table, unsigned entries, unsigned message) {
     unsigned* local = reinterpret_cast<unsigned*>(dynamic_shared);
     if (message == 0) {
-        for (unsigned i = threadIdx.x; i < entries; i += blockDim.x) local[i] = table[i];
+#pragma unroll 8
+        for (unsigned i = threadIdx.x; i < entries / 4; i += blockDim.x)
+            reinterpret_cast<uint4*>(local)[i] = reinterpret_cast<const uint4*>(table)[i];
         __syncthreads();
     }
     return local[(thread_index() * messages + message) % entries] | 1u;
@@ -97,7 +99,7 @@ int main(int argc, char** argv) {
         bench.same("horner_one_point", "horner_four_points");
     }
     {
-        unsigned blocks = bench.sms * bench.scaled(2), entries = bench.shared_per_block * 9 / 10 / 4;
+        unsigned blocks = bench.sms * bench.scaled(2), entries = bench.shared_per_block * 9 / 10 / 16 * 4;
         size_t n = size_t(blocks) * 128 * messages;
         unsigned *table = bench.words(entries), *out = bench.allocate<unsigned>(n);
         LAUNCH(bench, scramble_in_turn, blocks, 128, entries * 4, Bench::view(out, n), table, entries, out);

@@ -1,7 +1,7 @@
 // memory-fence: most of the time goes to waiting until earlier stores are visible to others.
 #include "harness.cuh"
 
-constexpr int items = 64;
+constexpr int items = 128;
 
 // Every store is followed by a fence for the device, as if each element had a reader that waits for it.
 extern "C" __global__ void fence_every_store(float* out, size_t n) {

@@ -39,8 +39,8 @@ int main(int argc, char** argv) {
     double clock = 1e3 * Bench::attribute(cudaDevAttrClockRate);
     double lanes = bench.cc == 75 || bench.cc == 80 ? 64 : 128;  // multiply-adds a cycle and SM
     double fma = bench.sms * lanes * clock, alu = bench.sms * 64 * clock;
-    int steps = std::max(4, static_cast<int>(0.85 * fma / words) / 4 * 4);
-    int scrambles = std::max(1, static_cast<int>(0.85 * alu / words / 3 + 0.5));
+    int steps = std::max(4, static_cast<int>(0.6 * fma / words) / 4 * 4);
+    int scrambles = std::max(1, static_cast<int>(0.95 * alu / words / 3 + 0.5));
     size_t n = bench.beyond_l2(6, 16);
     float4 *in = reinterpret_cast<float4*>(bench.floats(n * 4)), *out = bench.allocate<float4>(n);
     unsigned blocks = bench.sms * (bench.threads_per_sm / 256) * 4;

@@ -62,6 +62,34 @@ extern "C" __global__ void morton_by_halves(const unsigned* in, unsigned* out) {
     out[thread_index()] = sum;
 }
 
+// Four bytes of a word are averaged with those of another word one by one: extract, add, shift, insert.
+extern "C" __global__ void bytes_one_by_one(const unsigned* in, unsigned* out, int rounds) {
+    unsigned word = in[thread_index()], other = in[thread_index()] * 2654435761u;
+#pragma unroll 2
+    for (int r = 0; r < rounds; ++r) {
+        unsigned result = 0;
+#pragma unroll
+        for (int b = 0; b < 4; ++b) {
+            unsigned x = word >> (8 * b) & 255u, y = other >> (8 * b) & 255u;
+            result |= ((x + y + 1) >> 1) << (8 * b);
+        }
+        word = result;
+        other = other * 1664525u + 1013904223u;
+    }
+    out[thread_index()] = word;
+}
+
+// Twin: the rounded averages of four bytes at once: (x | y) - (((x ^ y) & 0xFEFEFEFE) >> 1). Less work, the same pipe.
+extern "C" __global__ void bytes_four_at_once(const unsigned* in, unsigned* out, int rounds) {
+    unsigned word = in[thread_index()], other = in[thread_index()] * 2654435761u;
+#pragma unroll 2
+    for (int r = 0; r < rounds; ++r) {
+        word = (word | other) - (((word ^ other) & 0xFEFEFEFEu) >> 1);
+        other = other * 1664525u + 1013904223u;
+    }
+    out[thread_index()] = word;
+}
+
 int main(int argc, char** argv) {
     Bench bench(argc, argv);
     {
@@ -84,6 +112,9 @@ int main(int argc, char** argv) {
         LAUNCH(bench, morton_by_bits, blocks, 256, 0, Bench::view(out, n), in, out);
         LAUNCH(bench, morton_by_halves, blocks, 256, 0, Bench::view(out, n), in, out);
         bench.same("morton_by_bits", "morton_by_halves", 0);
+        LAUNCH(bench, bytes_one_by_one, blocks / 2, 256, 0, Bench::view(out, n / 2), in, out, 256);
+        LAUNCH(bench, bytes_four_at_once, blocks / 2, 256, 0, Bench::view(out, n / 2), in, out, 256);
+        bench.same("bytes_one_by_one", "bytes_four_at_once", 0);
     }
     return bench.finish();
 }

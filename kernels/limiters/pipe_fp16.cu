@@ -25,7 +25,10 @@ __device__ void polynomial(const float* in, float* out, int rounds) {
             for (int e = 0; e < chains; ++e) y[e] = __hfma2(y[e], x[e], __float2half2_rn(1.0f / k));
         }
 #pragma unroll
-        for (int e = 0; e < chains; ++e) sum[e] = __hfma2(sum[e], __float2half2_rn(0.5f), y[e]);
+        for (int e = 0; e < chains; ++e) {
+            sum[e] = __hfma2(sum[e], __float2half2_rn(0.5f), y[e]);
+            x[e] = __hfma2(x[e], __float2half2_rn(0.96875f), __float2half2_rn(0.015625f));
+        }
     }
 #pragma unroll
     for (int e = 0; e < chains; ++e)

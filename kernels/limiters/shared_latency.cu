@@ -3,11 +3,13 @@
 #include "harness.cuh"
 
 constexpr int walks = 4;
-constexpr int hops = 1024;
+constexpr int hops = 1536;
 
 __device__ unsigned* load_table(const unsigned* table, unsigned rows) {
     unsigned* local = reinterpret_cast<unsigned*>(dynamic_shared);
-    for (unsigned i = threadIdx.x; i < rows * 32; i += blockDim.x) local[i] = table[i];
+#pragma unroll 8
+    for (unsigned i = threadIdx.x; i < rows * 8; i += blockDim.x)
+        reinterpret_cast<uint4*>(local)[i] = reinterpret_cast<const uint4*>(table)[i];
     __syncthreads();
     return local;
 }
@@ -46,6 +48,7 @@ constexpr int sweeps = 24;
 extern "C" __global__ void shared_carry(const float* in, float* out, int depth) {
     volatile float* column = reinterpret_cast<float*>(dynamic_shared) + threadIdx.x;
     size_t base = size_t(blockIdx.x) * depth * sweep_threads + threadIdx.x;
+#pragma unroll 16
     for (int k = 0; k < depth; ++k) column[k * sweep_threads] = in[base + k * sweep_threads];
     for (int s = 0; s < sweeps; ++s)
         for (int k = 1; k < depth; ++k)
@@ -57,6 +60,7 @@ extern "C" __global__ void shared_carry(const float* in, float* out, int depth) 
 extern "C" __global__ void shared_carry_in_register(const float* in, float* out, int depth) {
     float* column = reinterpret_cast<float*>(dynamic_shared) + threadIdx.x;
     size_t base = size_t(blockIdx.x) * depth * sweep_threads + threadIdx.x;
+#pragma unroll 16
     for (int k = 0; k < depth; ++k) column[k * sweep_threads] = in[base + k * sweep_threads];
     for (int s = 0; s < sweeps; ++s) {
         float previous = column[0];

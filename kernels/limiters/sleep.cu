@@ -34,7 +34,7 @@ extern "C" __global__ void sleep_until_flag(const float* weights, int count, con
         for (int i = 0; i < count; ++i) sum += weights[i];
         *norm = sum;
     }
-    while (*norm == 0) __nanosleep(500);
+    while (*norm == 0) __nanosleep(20000);
     normalise(in, out, n, *norm);
 }
 

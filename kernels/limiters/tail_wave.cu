@@ -36,7 +36,7 @@ extern "C" __global__ void tail_of_latency_blocks(const unsigned* nodes, unsigne
     for (int l = 0; l < lists_per_warp; ++l) {
         unsigned list = warp * lists_per_warp + l;
         unsigned end = walk(nodes, list * 7919u % count);
-        if (threadIdx.x % 32 == 0) out[list] = end;
+        out[size_t(list) * 32 + threadIdx.x % 32] = end;
     }
 }
 
@@ -44,7 +44,7 @@ extern "C" __global__ void tail_of_latency_blocks(const unsigned* nodes, unsigne
 extern "C" __global__ void tail_of_latency_blocks_split(const unsigned* nodes, unsigned count, unsigned* out) {
     unsigned list = thread_index() / 32;
     unsigned end = walk(nodes, list * 7919u % count);
-    if (threadIdx.x % 32 == 0) out[list] = end;
+    out[thread_index()] = end;
 }
 
 int main(int argc, char** argv) {
@@ -69,10 +69,10 @@ int main(int argc, char** argv) {
         unsigned* list = bench.upload(nodes);
         int per_sm = bench.threads_per_sm / 1024;
         unsigned blocks = static_cast<unsigned>((std::ceil(bench.scale) + 0.1) * per_sm * bench.sms);
-        size_t n = size_t(blocks) * 32 * lists_per_warp;
+        size_t n = size_t(blocks) * 1024 * lists_per_warp;
         unsigned* out = bench.allocate<unsigned>(n);
         LAUNCH(bench, tail_of_latency_blocks, blocks, 1024, 0, Bench::view(out, n), list, count, out);
-        LAUNCH(bench, tail_of_latency_blocks_split, n / 8, 256, 0, Bench::view(out, n), list, count, out);
+        LAUNCH(bench, tail_of_latency_blocks_split, n / 256, 256, 0, Bench::view(out, n), list, count, out);
         bench.same("tail_of_latency_blocks", "tail_of_latency_blocks_split", 0);
     }
     return bench.finish();

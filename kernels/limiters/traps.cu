@@ -24,8 +24,7 @@ extern "C" __global__ void misaligned_copy_aligned(const float* in, float* out, 
 template <int pitch>
 __device__ void stream_with_correction(const float4* in, float4* out) {
     __shared__ float correction[32 * pitch];
-    for (unsigned i = threadIdx.x; i < 32 * pitch; i += blockDim.x) correction[i] = 0.0f;
-    for (unsigned i = threadIdx.x; i < 32; i += blockDim.x) correction[i * pitch] = i * 0.01f;
+    for (unsigned i = threadIdx.x; i < 32 * pitch; i += blockDim.x) correction[i] = i / pitch * 0.01f;
     __syncthreads();
     size_t base = size_t(blockIdx.x) * blockDim.x * 8 + threadIdx.x;
 #pragma unroll
@@ -47,18 +46,20 @@ extern "C" __global__ void conflicts_behind_dram_padded(const float4* in, float4
     stream_with_correction<9>(in, out);
 }
 
+__device__ __noinline__ float pick(const float* values, unsigned which) { return values[which]; }
+
 // Harmless local memory: an array that is indexed at run time, but written and read once a thread, in the shadow of DRAM.
 extern "C" __global__ void harmless_local(const float4* in, float4* out, size_t n, int turn) {
     size_t i = thread_index();
-    float last[16];
+    float part[4];
     float4 sum = make_float4(0, 0, 0, 0);
 #pragma unroll
     for (int k = 0; k < 16; ++k) {
         float4 v = in[k * n + i];
         sum.x += v.x; sum.y += v.y; sum.z += v.z; sum.w += v.w;
-        last[k] = v.x;
+        part[k / 4] = v.x + v.w;
     }
-    sum.x -= last[(turn + i) % 16];
+    sum.x -= pick(part, (turn + i) % 4);
     out[i] = sum;
 }
 
@@ -129,9 +130,9 @@ extern "C" __global__ void persistent_arithmetic(const float* in, float* out, un
     }
 }
 
-// A persistent kernel on the matrix unit: one block of eight warps an SM, low occupancy and few issued instructions are
+// A persistent kernel on the matrix unit: exactly the blocks that are resident at once; low occupancy and few issued instructions are
 // what a good one looks like.
-extern "C" __global__ void __launch_bounds__(256, 1) persistent_tensor(const __half* in, float* out, int tasks) {
+extern "C" __global__ void __launch_bounds__(256) persistent_tensor(const __half* in, float* out, int tasks) {
     using namespace nvcuda;
     wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> a[4];
     wmma::fragment<wmma::matrix_b, 16, 16, 16, __half, wmma::col_major> b[2];
@@ -218,7 +219,7 @@ int main(int argc, char** argv) {
     LAUNCH(bench, long_scoreboard_at_full_dram, many / 4096, 256, 0, Bench::view(results, many / 16), in, results);
     {
         unsigned n = wave * 256 * bench.scaled(8);
-        LAUNCH(bench, persistent_arithmetic, wave, 256, 0, Bench::view(results, n), reinterpret_cast<float*>(in), results,
+        LAUNCH(bench, persistent_arithmetic, bench.wave(persistent_arithmetic, 256), 256, 0, Bench::view(results, n), reinterpret_cast<float*>(in), results,
                n, 512);
     }
     {
@@ -226,8 +227,9 @@ int main(int argc, char** argv) {
         std::vector<__half> halves;
         for (uint32_t r : random) halves.push_back(__float2half(static_cast<float>(r % 5) - 2.0f));
         __half* operands = bench.upload(halves);
-        int tasks = bench.sms * 8 * static_cast<int>(bench.scaled(6));
-        LAUNCH(bench, persistent_tensor, bench.sms, 256, 0, Bench::view(results, size_t(tasks) * 2048), operands, results,
+        unsigned one_wave = bench.wave(persistent_tensor, 256);
+        int tasks = one_wave * 8 * static_cast<int>(bench.scaled(3));
+        LAUNCH(bench, persistent_tensor, one_wave, 256, 0, Bench::view(results, size_t(tasks) * 2048), operands, results,
                tasks);
     }
     {

@@ -45,14 +45,19 @@ extern "C" __global__ void structure_of_arrays(const float* x, const float* vx, 
     out[thread_index()] = x[thread_index()] + vx[thread_index()] + charge[thread_index()];
 }
 
+__device__ void gather_four(const unsigned* index, const float* values, float* out) {
+    uint4 i = reinterpret_cast<const uint4*>(index)[thread_index()];
+    reinterpret_cast<float4*>(out)[thread_index()] = make_float4(values[i.x], values[i.y], values[i.z], values[i.w]);
+}
+
 // A gather in random order from an array far larger than the L2.
 extern "C" __global__ void random_gather(const unsigned* index, const float* values, float* out) {
-    out[thread_index()] = values[index[thread_index()]];
+    gather_four(index, values, out);
 }
 
 // Twin: the values were sorted into the order of use beforehand, and the index runs through them.
 extern "C" __global__ void random_gather_sorted(const unsigned* index, const float* values, float* out) {
-    out[thread_index()] = values[index[thread_index()]];
+    gather_four(index, values, out);
 }
 
 // The fast thread index walks down the rows: neighbouring lanes are a row apart.
@@ -118,7 +123,7 @@ int main(int argc, char** argv) {
         bench.same("array_of_structures", "structure_of_arrays", 0);
     }
     {
-        size_t n = bench.beyond_l2(0.25, 4), many = bench.beyond_l2(4, 4);
+        size_t n = bench.beyond_l2(0.5, 4), many = bench.beyond_l2(4, 4);
         std::vector<uint32_t> random = Bench::random_words(n, 11), order(n);
         std::vector<float> values = Bench::random_floats(1 << 20), sorted(n);
         for (size_t i = 0; i < n; ++i) {
@@ -128,8 +133,8 @@ int main(int argc, char** argv) {
         }
         unsigned *index = bench.upload(random), *straight = bench.upload(order);
         float *large = bench.tiled(values, many), *in_order = bench.upload(sorted), *out = bench.allocate<float>(n);
-        LAUNCH(bench, random_gather, n / 256, 256, 0, Bench::view(out, n), index, large, out);
-        LAUNCH(bench, random_gather_sorted, n / 256, 256, 0, Bench::view(out, n), straight, in_order, out);
+        LAUNCH(bench, random_gather, n / 1024, 256, 0, Bench::view(out, n), index, large, out);
+        LAUNCH(bench, random_gather_sorted, n / 1024, 256, 0, Bench::view(out, n), straight, in_order, out);
         bench.same("random_gather", "random_gather_sorted", 0);
     }
     {

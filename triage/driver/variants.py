@@ -90,7 +90,7 @@ _KINDS: dict[str, tuple[str, str, tuple[str, ...], bool, bool]] = {
         True,
         True,
     ),
-    "missing_barrier": ("racy<T, {e}, {r}, 0>", "planted fault: no __syncthreads", (), True, False),
+    "missing_barrier": ("racy<T, {e}, {r}, {r}>", "planted fault: no __syncthreads", (), True, False),
     "branch_barrier": ("racy<T, {e}, {r}, {h}>", "planted fault: __syncthreads in a branch", (), True, False),
 }
 

@@ -180,7 +180,9 @@ def _survey(prepared: Prepared, files: Files, stderr: TextIO) -> tuple[Selection
     text = files.survey_log.read_text(encoding="utf-8", errors="replace") if files.survey_log.exists() else ""
     launches = list(parse(text.splitlines()))
     outcome = judge(ended)
-    if outcome.error is not None and (not launches or isinstance(outcome.error, Interrupted)):
+    if ended.stopped == "interrupt":
+        raise Interrupted("interrupted during the survey", "nothing was profiled yet; --no-survey goes without it")
+    if outcome.error is not None and not launches:
         raise outcome.error
     if not launches:
         raise NcuFailed("the survey brought no durations", f"its log is {files.survey_log}; --no-survey goes without")

@@ -97,8 +97,7 @@ def _counters(machine: Machine, driver: bool) -> Check:
     helps = (
         "start the container with --cap-add=SYS_ADMIN"
         if machine.sandbox()
-        else 'echo "options nvidia NVreg_RestrictProfilingToAdminUsers=0" | sudo tee /etc/modprobe.d/nvidia-profiling.conf'
-        " and reboot"
+        else "echo options nvidia NVreg_RestrictProfilingToAdminUsers=0 | sudo tee /etc/modprobe.d/ncu.conf; reboot"
     )
     return Check("counter permission", "bad", "kept for administrators (RmProfilingAdminOnly 1)", helps)
 

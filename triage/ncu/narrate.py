@@ -10,14 +10,13 @@ from triage.ncu.options import Options
 from triage.ncu.plan import Plan
 from triage.ncu.selection import LeftOut, Selection
 
-
 # A line that helps while waiting and says nothing about the numbers.
 ONLY_SAID = "some kernels run only once"
 
 
-def left_out(absent: Plan) -> list[str]:
+def left_out(plan: Plan) -> list[str]:
     """One line for every metric that the plan had to leave out."""
-    return [f"left out, this GPU does not have it: {one}" for one in absent.absent]
+    return [f"left out, this GPU does not have it: {one}" for one in plan.absent]
 
 
 def before(options: Options, *, several: bool) -> list[str]:
@@ -53,7 +52,8 @@ def surveyed(selection: Selection, options: Options) -> list[str]:
     kinds = "kernel shape" if len(selection.shapes) == 1 else "kernel shapes"
     lines = [
         f"{selection.launches:,} launches, {selection.total_ns / 1e6:.3g} ms of kernel time; profiling about "
-        f"{len(selection.sequence)} launches of {len(selection.shapes)} {kinds} that make up {selection.covered:.0f} % of it"
+        f"{len(selection.sequence)} launches of {len(selection.shapes)} {kinds}, which make up "
+        f"{selection.covered:.0f} % of it"
     ]
     lines += _families(selection.left_out, selection.total_ns)
     if risky := [shape.shown for shape in selection.shapes if _waits(shape.name)]:

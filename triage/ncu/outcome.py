@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from triage.errors import NcuFailed, NothingProfiled, ProgramFailed, TriageError, UsageError
 from triage.ncu.messages import Recognised, recognise
 from triage.ncu.run import Ended
+from triage.ncu.survey import function_name
 
 _SIGNALS = {4: "an illegal instruction", 6: "abort()", 8: "a division by zero", 11: "a segmentation fault"}
 
@@ -52,14 +53,15 @@ def _said(ended: Ended) -> list[Recognised]:
 
 
 def _stopped(ended: Ended) -> TriageError | None:
-    where = f" while profiling {ended.silent_on}" if ended.silent_on else ""
+    kernel = function_name(ended.silent_on)
+    where = f" while profiling {kernel}" if kernel else ""
     if ended.stopped == "interrupt":
         return Interrupted(f"interrupted{where}", "what was collected until then is in the report")
     if ended.stopped == "timeout":
         return NcuFailed(f"stopped after {ended.seconds:.0f} s (--timeout){where}", "raise --timeout, or profile less")
     if ended.stopped == "hang":
         return NcuFailed(
-            f"{ended.silent_on} hangs under the profiler and was given up: most likely it waits for a kernel or a rank "
+            f"{kernel} hangs under the profiler and was given up: most likely it waits for a kernel or a rank "
             "that cannot run beside it under kernel replay",
             "leave it out (--kernel 'regex:^(?!NAME)'), or try --replay-mode range; --hang-timeout sets the patience",
         )

@@ -78,8 +78,8 @@ def plan(chosen: MetricSet, needs: Iterable[Needed], chip: Chip, extra: Sequence
 
 
 def _grouped(metrics: Iterable[str], chip: Chip) -> dict[str, None]:
-    """The sampled stall reasons come from one pass together; asked for as a group they cannot be split, and reasons that
-    no rule reads still count in the total that shares are taken of."""
+    """The sampled stall reasons come from one pass together; asked for as a group they cannot be split, and those
+    that no rule reads still count in the total that shares are taken of."""
     if not chip.has(STALL_GROUP):
         return dict.fromkeys(metrics)
     grouped = (STALL_GROUP if _STALL.fullmatch(metric) else metric for metric in metrics)
@@ -96,5 +96,7 @@ def _take(
             return
     if groups:
         lacking = tuple(metric for metric in groups[0] if not chip.has(metric))
-        known = chip.metrics if len(lacking) == 1 else ()
-        absent.append(Absent(lacking, asked_by, closest(lacking[0].split(".", 1)[0], known)))
+        base = lacking[0].split(".", 1)[0]
+        known = chip.metrics - {base} if len(lacking) == 1 else frozenset[str]()
+        why = " (part of a section, ncu does not take it by name)" if base in chip.metrics else closest(base, known)
+        absent.append(Absent(lacking, asked_by, why))

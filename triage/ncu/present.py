@@ -43,7 +43,7 @@ def read(path: Path, ncu: Ncu, rank_name: str) -> Profile:
 def diagnose(collected: Collected, profile: Profile, rulebook: Rulebook) -> Report:
     """The report on ``profile``: without warm-ups, with each kernel's share of the whole program's kernel time, with
     the warnings of the run and the command that made it."""
-    from triage import report
+    from triage.diagnosis import report
 
     selection = collected.selection
     matched = weights.match(profile.kernels, selection) if selection is not None else {}

@@ -22,7 +22,8 @@ LONGEST_PATTERN = 40_000
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """All launches of one function with one grid and block: how many, and their summed duration in ns."""
+    """All launches of one function with one grid and block: ``count`` is how many one process makes (the most of
+    any), ``ns`` the summed duration over all processes."""
 
     name: str
     grid: Dim3
@@ -134,9 +135,12 @@ def _sift(launches: Sequence[Launch], all_kernels: bool) -> tuple[list[Launch], 
 
 def _shapes(launches: Sequence[Launch]) -> list[Shape]:
     times: dict[tuple[str, Dim3, Dim3], list[float]] = defaultdict(list)
+    counts: dict[tuple[str, Dim3, Dim3], Counter[str]] = defaultdict(Counter)
     for launch in launches:
-        times[launch.name, launch.grid, launch.block].append(launch.ns)
-    shapes = [Shape(*key, len(ns), sum(ns)) for key, ns in times.items()]
+        key = (launch.name, launch.grid, launch.block)
+        times[key].append(launch.ns)
+        counts[key][launch.process] += 1
+    shapes = [Shape(*key, max(counts[key].values()), sum(ns)) for key, ns in times.items()]
     return sorted(shapes, key=lambda shape: -shape.ns)
 
 

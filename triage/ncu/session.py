@@ -34,10 +34,10 @@ def profile(options: Options, env: Mapping[str, str], stdout: TextIO, stderr: Te
     if not options.dry_run:
         check_program(options.program)
     prepared = prepare(options, needed(rulebook), env, rank)
+    for note in prepared.notes:
+        print(f"triage: {note}", file=stderr)
     if options.dry_run:
         files = Files(options.output, program_name(options.program), rank)
-        for note in prepared.notes:
-            print(f"triage: {note}", file=stderr)
         for line in dry_run(prepared, files):
             print(quoted(line), file=stdout)
         return
@@ -85,7 +85,7 @@ def _report(
 
 def _together(prepared: Prepared, files: Files, report: Report, rulebook: Rulebook, stdout: TextIO) -> list[Path]:
     """The rank that finishes last reads all reports back and writes one over them."""
-    from triage import report as make_report
+    from triage.diagnosis import report as make_report
 
     rank: Rank | None = prepared.rank
     assert rank is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -145,9 +146,17 @@ def measured_line(group: Group) -> str:
 
 def saving(group: Group) -> str:
     """The last column of the list: what removing the limiter could save at most."""
-    if group.saving_ns is None:
-        return "no bound"
-    return f"at most {numbers.duration(group.saving_ns)}"
+    return "no bound" if group.saving_ns is None else numbers.duration(group.saving_ns)
+
+
+def aside(group: Group, among: Sequence[Group]) -> str:
+    """What tells a row from its namesakes: the number of launches, and the launch where another row has its name."""
+    name = wording.label(group.shown.kernel)
+    namesakes = sum(wording.label(other.shown.kernel) == name for other in among) if len(among) <= 100 else 1
+    parts = [f"{len(group.findings):,} launches"] if len(group.findings) > 1 else []
+    if namesakes > 1 or len(among) > 100:
+        parts.append(wording.launch(group.shown.kernel))
+    return ", ".join(part for part in parts if part)
 
 
 def width(value: float | None) -> str:
@@ -257,7 +266,15 @@ def _percent_or(value: float | None, otherwise: str) -> str:
     return otherwise if value is None or not math.isfinite(value) else numbers.percent(value)
 
 
+def looked_at(step: Step) -> str:
+    """What became of the limiters of a question: ``4 ruled out, 1 not known``."""
+    states = Counter(_STATE_WORDS.get(check.state, check.state) for check in step.checks)
+    words = ", ".join(f"{number} {state}" for state, number in states.items())
+    return f"{wording.count(len(step.checks), 'limiter')} looked at: {words}"
+
+
 FILTERS: dict[str, Callable[..., Any]] = {
+    "aside": aside,
     "bar_family": bar_family,
     "clean": clean,
     "command": command,
@@ -269,6 +286,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "label": wording.label,
     "launch_list": launch_list,
     "limiter": wording.limiter_word,
+    "looked_at": looked_at,
     "measured_line": measured_line,
     "percent": numbers.percent,
     "percent_or": _percent_or,

@@ -14,6 +14,8 @@ from triage.renderers.ranking import Group
 # Points closer than this (percent of the plot, across and up) share one label, with at most so many ranks in it.
 _NEAR_X, _NEAR_Y = 4.0, 6.0
 _RANKS = 4
+# Kernels that live in the caches reach intensities of millions; the axis ends before they squeeze the rest.
+_LEAST, _MOST = 0.01, 10_000.0
 _COMPUTE_ROOFS = (("fp64_peak_flops", "FP64"), ("fp32_peak_flops", "FP32"))
 
 
@@ -100,8 +102,9 @@ def _figure(device: Device, members: Sequence[tuple[int, Group]]) -> Figure | No
         return None
     top = max(peak for _, peak in peaks)
     ridges = [peak / bandwidth for _, peak in peaks]
-    left = math.floor(math.log10(min([0.1, *(intensity for *_, intensity, _ in placed)])))
-    right = math.ceil(math.log10(max([10 * max(ridges), *(intensity for *_, intensity, _ in placed)])))
+    seen = [min(max(intensity, _LEAST), _MOST) for *_, intensity, _ in placed]
+    left = math.floor(math.log10(min([0.1, *seen])))
+    right = math.ceil(math.log10(max([10 * max(ridges), *seen])))
     low = math.floor(math.log10(min([bandwidth * 10.0**left, *(speed for *_, speed in placed)])))
     high = math.log10(max([top, *(speed for *_, speed in placed)])) + 0.25
     plane = _Plane(left, right, low, high)
@@ -110,6 +113,9 @@ def _figure(device: Device, members: Sequence[tuple[int, Group]]) -> Figure | No
     if idle:
         notes.append(Note("Without floating-point arithmetic, so at the left edge:", tuple(idle)))
         points += tuple(_edge_point(rank, group) for rank, group in members if (rank, group.place) in set(idle))
+    beyond = tuple((rank, group.place) for rank, group, intensity, _ in placed if not _LEAST <= intensity <= _MOST)
+    if beyond:
+        notes.append(Note("Drawn at the edge, because their intensity lies beyond it (DRAM hardly used):", beyond))
     if absent:
         notes.append(Note("Not drawn, because FLOP or DRAM traffic was not collected:", tuple(absent)))
     return Figure(
@@ -135,7 +141,8 @@ class _Plane:
     high: float
 
     def x(self, intensity: float) -> float:
-        return round(100 * (math.log10(intensity) - self.left) / (self.right - self.left), 2)
+        place = 100 * (math.log10(intensity) - self.left) / (self.right - self.left)
+        return round(min(max(place, 0.0), 100.0), 2)
 
     def y(self, speed: float) -> float:
         return round(100 - 100 * (math.log10(speed) - self.low) / (self.high - self.low), 2)
@@ -201,13 +208,13 @@ def _slope(plane: _Plane, bandwidth: float, top: float) -> Roof:
     end = top / bandwidth
     label = f"DRAM {numbers.quantity(bandwidth, 'byte/s')}"
     x1, y1, x2, y2 = plane.x(start), plane.y(bandwidth * start), plane.x(end), plane.y(top)
-    # The label hangs below the line's middle, to its right, where no roof passes.
-    return Roof(label, x1, y1, x2, y2, (x1 + x2) / 2 + 1, (y1 + y2) / 2, 14, "start")
+    # The label stands left of the line's middle: above a roof there is no kernel to cover.
+    return Roof(label, x1, y1, x2, y2, (x1 + x2) / 2 - 1, (y1 + y2) / 2, -4, "end")
 
 
 def _flat(plane: _Plane, label: str, peak: float, bandwidth: float) -> Roof:
     x, y = plane.x(peak / bandwidth), plane.y(peak)
-    return Roof(f"{label} {numbers.quantity(peak, 'flop/s')}", x, y, 100.0, y, 100.0, y, -5, "end")
+    return Roof(f"{label} {numbers.quantity(peak, 'flop/s')}", x, y, 100.0, y, x + 1, y, -5, "start")
 
 
 def _sentence(

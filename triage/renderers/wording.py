@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath, PureWindowsPath
 
@@ -11,6 +12,8 @@ from triage.renderers.escape import clean, shorten
 from triage.renderers.ranking import Group, by_time, groups
 
 UNDECIDED = "undecided"
+# Demanglers write template arguments as casts: tile<(int)32, (bool)1>.
+_CAST = re.compile(r"\((?:unsigned |signed )?(?:bool|char|short|int|long|long long|unsigned)\)(?=-?\d)")
 # The kernels that together take this much of the time are the ones worth a look first.
 _MOST = 80.0
 
@@ -40,7 +43,7 @@ def undecided(report: Report) -> str:
 def label(kernel: Kernel, limit: int = 160) -> str:
     """The kernel's name for a heading: cleaned, without ``void`` and parameters, at most ``limit`` characters."""
     name = clean(kernel.name).strip() or clean(kernel.function).strip() or f"kernel {kernel.index}"
-    return shorten(without_parameters(name.removeprefix("void ")), limit)
+    return shorten(without_parameters(_CAST.sub("", name.removeprefix("void "))), limit)
 
 
 def short_name(kernel: Kernel, among: Sequence[Group]) -> str:
