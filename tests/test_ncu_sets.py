@@ -31,7 +31,8 @@ def test_quick_has_load_counters_and_no_store_counters() -> None:
 
 def test_a_team_adds_and_replaces(tmp_path: Path) -> None:
     text = (
-        "sets:\n  mine:\n    title: Ours\n    about: For us.\n    metrics:\n      - a__b.sum\n      - any: [c__d, e__f]\n"
+        "sets:\n  mine:\n    title: Ours\n    about: For us.\n"
+        "    metrics:\n      - a__b.sum\n      - any: [c__d, e__f]\n"
         "  quick: {title: T, about: A, sections: [SpeedOfLight]}\n"
     )
     sets = load_sets([write(tmp_path, text)])

@@ -75,9 +75,7 @@ def test_layout() -> None:
     assert diagnosis["evidence"][0]["fact"] == "shared_conflict_share"
     assert diagnosis["evidence"][0]["value"] == 94.1 and diagnosis["evidence"][0]["text"] == "94.1 %"
     assert diagnosis["lines"][0]["line"] == 31
-    assert diagnosis["facts"]["dram_pct"] == {
-        "value": 28.1, "unit": "%", "low": 28.1, "high": 28.1, "how": "measured", "missing": [],
-    }  # fmt: skip
+    assert diagnosis["facts"]["dram_pct"] == {"value": 28.1, "unit": "%", "how": "measured"}
 
 
 def test_undecided_is_null_and_says_what_is_missing() -> None:
@@ -101,6 +99,18 @@ def test_names_are_kept_exactly_and_the_text_is_ascii() -> None:
     assert text.isascii() and "\x1b" not in text
     names = [kernel["name"] for kernel in json.loads(text)["kernels"]]
     assert names[:-1] == list(reports.HOSTILE.values())
+
+
+def test_what_fits_on_a_line_stands_on_one() -> None:
+    text = render(reports.one(), "json")
+    assert '\n   "grid": [128, 128, 1],\n' in text
+    assert '{"value": 28.1, "unit": "%", "how": "measured"}' in text
+
+
+def test_a_kernel_is_one_line_where_they_are_many() -> None:
+    text = render(reports.many(501, metric_count=1), "json")
+    assert len(json.loads(text)["kernels"]) == 501
+    assert sum(line.startswith('  {"index":') for line in text.splitlines()) == 501
 
 
 def test_numbers_of_a_library_are_taken_by_value() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import replace
 
 import pytest
 import reports
@@ -11,7 +12,7 @@ from rich.cells import cell_len
 
 from triage.renderers import render
 
-COMMAND = re.compile(r"^\s+ncu ")
+COMMAND = re.compile(r"^\s+(ncu|triage explain) ")
 
 
 @pytest.mark.parametrize("width", [40, 80, 132])
@@ -69,6 +70,13 @@ def test_undecided_names_the_counters_and_the_command_on_one_line() -> None:
     assert "l1tex__data_bank_conflicts_pipe_lsu.sum" in text
     (command,) = [line for line in text.splitlines() if COMMAND.match(line)]
     assert command.strip() == reports.UNDECIDED.collect
+
+
+def test_a_long_command_is_printed_once() -> None:
+    long = replace(reports.UNDECIDED, collect="ncu --metrics " + ",".join(f"counter_{n}.sum" for n in range(60)))
+    text = render(reports.report(*(reports.finding(n, f"k{n}(int)", long, 9.0 - n) for n in range(3))), "text")
+    assert text.count("ncu --metrics") == 1
+    assert "triage explain transpose.ncu-rep --kernel 1" in text and "--kernel 2" in text
 
 
 def test_low_confidence_says_why_and_what_would_settle_it() -> None:

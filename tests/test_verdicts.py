@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from captures import DATA, Labelled, cases, labelled, other_gpus, verdict, with_threshold
 
 import triage
-from captures import DATA, Labelled, cases, labelled, other_gpus, verdict, with_threshold
 from triage.commands import wanted_metrics
 from triage.facts import FactSet
 from triage.model import Kernel, Verdict
@@ -90,9 +90,7 @@ def test_every_limiter_that_is_the_only_right_answer_is_needed() -> None:
             RULES, limiters=RULES.limiters | {limiter: replace(RULES.limiters[limiter], status="retired")}
         )
         entries = [entry for entry in labelled() if entry.accept == (limiter,)]
-        assert all(
-            entry.judge(verdict(without, entry.metrics, entry.kernel.device.cc)) != "right" for entry in entries
-        )
+        assert all(entry.judge(verdict(without, entry.metrics, entry.kernel.device.cc)) != "right" for entry in entries)
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case["id"])

@@ -11,7 +11,9 @@ from typing import Annotated
 import typer
 
 from triage import __version__, commands
+from triage.driver.commands import app as kernels_app
 from triage.errors import TriageError
+from triage.ncu.commands import PROFILE_CONTEXT, doctor, profile
 
 app = typer.Typer(
     name="triage",
@@ -23,6 +25,9 @@ app = typer.Typer(
 )
 rules_app = typer.Typer(no_args_is_help=True, help="List, show and test the rules in force.")
 app.add_typer(rules_app, name="rules")
+app.add_typer(kernels_app, name="kernels")
+app.command(context_settings=PROFILE_CONTEXT)(profile)
+app.command()(doctor)
 
 
 class Format(StrEnum):
@@ -34,7 +39,7 @@ class Format(StrEnum):
     text = "text"
 
 
-class Profile(StrEnum):
+class Cutoffs(StrEnum):
     """Threshold profiles."""
 
     guide = "guide"
@@ -43,7 +48,7 @@ class Profile(StrEnum):
 
 Files = Annotated[list[Path], typer.Argument(help=".ncu-rep, .ncu-repz or CSV exported by ncu.", show_default=False)]
 Rules = Annotated[list[Path], typer.Option("--rules", help="A folder of rule files laid over the shipped ones.")]
-Thresholds = Annotated[Profile, typer.Option("--profile", help="Threshold profile.")]
+Thresholds = Annotated[Cutoffs, typer.Option("--profile", help="Threshold profile.")]
 Output = Annotated[Path | None, typer.Option("-o", "--output", help="Write to this file ('-': standard output).")]
 
 
@@ -64,14 +69,14 @@ def report(
     format_: Annotated[Format | None, typer.Option("-f", "--format", help="Output format [default: text].")] = None,
     output: Output = None,
     rules: Rules = [],  # noqa: B006 - Typer copies it
-    profile: Thresholds = Profile.guide,
+    thresholds: Thresholds = Cutoffs.guide,
 ) -> None:
     """Name the limiter of every kernel of a report.
 
     Prints one sentence a kernel; with -o the suffix chooses the format (.html, .md, .json, .txt).
     """
     chosen = format_ or commands.format_of(output)
-    made = commands.diagnosed(files, commands.rulebook(rules, profile), lines=True, command=commands.said(sys.argv))
+    made = commands.diagnosed(files, commands.rulebook(rules, thresholds), lines=True, command=commands.said(sys.argv))
     written = commands.render_to(made, chosen, output, default=Path(f"{files[0].stem}.html"))
     commands.say_written(written)
     commands.raise_if_failed(made)
@@ -82,42 +87,42 @@ def explain(
     file: Annotated[Path, typer.Argument(help="A report.", show_default=False)],
     kernel: Annotated[str, typer.Option("--kernel", "-k", help="Index of the kernel, or a part of its name.")] = "0",
     rules: Rules = [],  # noqa: B006 - Typer copies it
-    profile: Thresholds = Profile.guide,
+    thresholds: Thresholds = Cutoffs.guide,
 ) -> None:
     """Show the walk along the decision path for one kernel, step by step."""
-    made = commands.diagnosed([file], commands.rulebook(rules, profile), lines=True, command=commands.said(sys.argv))
+    made = commands.diagnosed([file], commands.rulebook(rules, thresholds), lines=True, command=commands.said(sys.argv))
     commands.explain(made, kernel)
 
 
 @app.command()
 def demo(output: Output = None) -> None:
     """Make the report of a bundled capture: five transposes on an H200. Needs no GPU."""
-    rules = commands.rulebook([], Profile.guide)
+    rules = commands.rulebook([], Cutoffs.guide)
     made = commands.diagnosed([commands.demo_files()], rules, lines=True, command="triage demo")
     commands.render_to(made, "text", None)
     commands.say_written(commands.render_to(made, "html", output or Path("triage-demo.html")))
 
 
 @rules_app.command("list")
-def rules_list(rules: Rules = [], profile: Thresholds = Profile.guide) -> None:  # noqa: B006 - Typer copies it
+def rules_list(rules: Rules = [], thresholds: Thresholds = Cutoffs.guide) -> None:  # noqa: B006 - Typer copies it
     """List the limiters: id, family, title."""
-    commands.list_rules(commands.rulebook(rules, profile))
+    commands.list_rules(commands.rulebook(rules, thresholds))
 
 
 @rules_app.command("show")
 def rules_show(
     limiter: Annotated[str, typer.Argument(help="Id of a limiter.", show_default=False)],
     rules: Rules = [],  # noqa: B006 - Typer copies it
-    profile: Thresholds = Profile.guide,
+    thresholds: Thresholds = Cutoffs.guide,
 ) -> None:
     """Show one rule: what it means, when it fires, with which thresholds from where, what to try."""
-    commands.show_rule(commands.rulebook(rules, profile), limiter)
+    commands.show_rule(commands.rulebook(rules, thresholds), limiter)
 
 
 @rules_app.command("test")
-def rules_test(rules: Rules = [], profile: Thresholds = Profile.guide) -> None:  # noqa: B006 - Typer copies it
+def rules_test(rules: Rules = [], thresholds: Thresholds = Cutoffs.guide) -> None:  # noqa: B006 - Typer copies it
     """Run the tests that the rule files hold."""
-    typer.echo(commands.test_rules_or_fail(rules, profile))
+    typer.echo(commands.test_rules_or_fail(rules, thresholds))
 
 
 def run() -> int:

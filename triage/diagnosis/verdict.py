@@ -56,7 +56,7 @@ def _diagnosis(kernel: Kernel, facts: FactSet, walked: Walked, rules: Rulebook) 
     doubtful = (*serious, *hygiene.notes(kernel, facts))
     named = walked.named
     shared: dict[str, Any] = {
-        "steps": steps.steps(rules, walked, facts, doubtful),
+        "steps": steps.steps(rules, walked, facts, serious),
         "contributors": _contributors(walked, facts, rules),
         "ruled_out": steps.ruled_out(walked, facts),
         "warnings": doubtful,

@@ -15,11 +15,17 @@ from triage.model import Device, Diagnosis, Fact, Finding, Kernel, Report, Sourc
 from triage.resources import folder
 
 SCHEMA = "triage/report/1"
+_LINE = 120
+# Kernels stand at depth 2, the conditions of a step at depth 7: one line each. Beyond so many kernels each of them is
+# one line, because laying out takes ten times as long as writing.
+_KERNEL_DEPTH, _DEEPEST = 2, 7
+_OPEN_KERNELS = 500
 
 
 def render(report: Report, *, width: int = 80, color: bool = False) -> str:
-    """The report as indented ASCII JSON; ``width`` and ``color`` have no effect."""
-    return json.dumps(document(report), indent=1, ensure_ascii=True, allow_nan=False) + "\n"
+    """The report as ASCII JSON, what fits on a line on one line; ``width`` and ``color`` have no effect."""
+    deepest = _DEEPEST if len(report.findings) <= _OPEN_KERNELS else _KERNEL_DEPTH
+    return _written(document(report), 0, deepest) + "\n"
 
 
 def document(report: Report) -> dict[str, Any]:
@@ -122,14 +128,29 @@ def _diagnosis(diagnosis: Diagnosis) -> dict[str, Any]:
 
 
 def _fact(fact: Fact) -> dict[str, Any]:
-    return {
-        "value": None if fact.quantity is None else _plain(fact.quantity.value),
-        "unit": None if fact.quantity is None else fact.quantity.unit,
-        "low": _plain(fact.low),
-        "high": _plain(fact.high),
-        "how": fact.how,
-        "missing": list(fact.missing),
-    }
+    value = None if fact.quantity is None else _plain(fact.quantity.value)
+    if fact.quantity is not None and value is not None:
+        return {"value": value, "unit": fact.quantity.unit, "how": fact.how}
+    bounds = {"low": _plain(fact.low), "high": _plain(fact.high)}
+    return {"value": None, "unit": None, "how": fact.how, **bounds, "missing": list(fact.missing)}
+
+
+def _written(value: Any, indent: int, deepest: int) -> str:
+    """JSON text of plain data, opened over several lines where it would not fit on one, down to a depth."""
+    if indent >= _KERNEL_DEPTH or not isinstance(value, (dict, list)):
+        flat = json.dumps(value, ensure_ascii=True, allow_nan=False)
+        if indent >= deepest or len(flat) + indent <= _LINE or not isinstance(value, (dict, list)):
+            return flat
+    if not value:
+        return json.dumps(value)
+    margin = " " * (indent + 1)
+    if isinstance(value, dict):
+        items = [f"{margin}{json.dumps(key)}: {_written(item, indent + 1, deepest)}" for key, item in value.items()]
+        opening, closing = "{", "}"
+    else:
+        items = [margin + _written(item, indent + 1, deepest) for item in value]
+        opening, closing = "[", "]"
+    return opening + "\n" + ",\n".join(items) + "\n" + " " * indent + closing
 
 
 def _plain(value: Any) -> Any:

@@ -99,17 +99,12 @@ def own_warnings(finding: Finding, common: Sequence[str]) -> tuple[str, ...]:
 
 def explain_hint(report: Report, group: Group) -> str:
     """The command that prints the walked path of a kernel."""
-    return f"triage explain {_path(report, group)} --kernel {group.shown.kernel.index} prints it."
+    return f"{wording.explain_command(report, group)} prints it."
 
 
 def export_hint(report: Report, group: Group) -> str:
     """The command that writes the metrics as a table."""
-    return f"triage export {_path(report, group)} -o metrics.csv writes them to a file."
-
-
-def _path(report: Report, group: Group) -> str:
-    place = group.shown.source
-    return report.sources[place].path if 0 <= place < len(report.sources) else "FILE"
+    return f"triage export {wording.shell_path(report, group)} -o metrics.csv writes them to a file."
 
 
 def launches_note(group: Group) -> str:
@@ -146,6 +141,8 @@ def measured_line(group: Group) -> str:
 
 def saving(group: Group) -> str:
     """The last column of the list: what removing the limiter could save at most."""
+    if group.shown.diagnosis.limiter is None:
+        return "not known"
     return "no bound" if group.saving_ns is None else numbers.duration(group.saving_ns)
 
 
@@ -209,6 +206,11 @@ def known_parts(bar: Bar) -> tuple[tuple[str, float], ...]:
     """The constituents that were collected, busiest first."""
     known = [(name, value) for name, value in bar.parts if value is not None and math.isfinite(value)]
     return tuple(sorted(known, key=lambda part: part[1], reverse=True))
+
+
+def collected(bar: Bar) -> bool:
+    """Whether anything of a bar is known."""
+    return (bar.value is not None and math.isfinite(bar.value)) or bool(known_parts(bar))
 
 
 def unknown_parts(bar: Bar) -> tuple[str, ...]:
@@ -277,6 +279,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "aside": aside,
     "bar_family": bar_family,
     "clean": clean,
+    "collected": collected,
     "command": command,
     "duration": numbers.duration,
     "evidence_text": evidence_text,
@@ -289,6 +292,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "looked_at": looked_at,
     "measured_line": measured_line,
     "percent": numbers.percent,
+    "reject_collected": lambda bars: tuple(bar for bar in bars if not collected(bar)),
     "percent_or": _percent_or,
     "place": wording.place,
     "saving": saving,

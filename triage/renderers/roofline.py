@@ -125,7 +125,7 @@ def _figure(device: Device, members: Sequence[tuple[int, Group]]) -> Figure | No
         tuple(
             Tick(plane.y(10.0**power), numbers.quantity(10.0**power, "flop/s")) for power in range(low, int(high) + 1)
         ),
-        (_slope(plane, bandwidth, top), *(_flat(plane, label, peak, bandwidth) for label, peak in peaks)),
+        (_slope(plane, bandwidth, top), *(_flat(plane, label, peak, bandwidth, top) for label, peak in peaks)),
         points,
         tuple(notes),
     )
@@ -212,9 +212,11 @@ def _slope(plane: _Plane, bandwidth: float, top: float) -> Roof:
     return Roof(label, x1, y1, x2, y2, (x1 + x2) / 2 - 1, (y1 + y2) / 2, -4, "end")
 
 
-def _flat(plane: _Plane, label: str, peak: float, bandwidth: float) -> Roof:
+def _flat(plane: _Plane, label: str, peak: float, bandwidth: float, top: float) -> Roof:
+    # Only above the highest roof is there room; the slope runs on above the others.
+    below = 14 if peak < top else -5
     x, y = plane.x(peak / bandwidth), plane.y(peak)
-    return Roof(f"{label} {numbers.quantity(peak, 'flop/s')}", x, y, 100.0, y, x + 1, y, -5, "start")
+    return Roof(f"{label} {numbers.quantity(peak, 'flop/s')}", x, y, 100.0, y, x + 1, y, below, "start")
 
 
 def _sentence(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from triage.model import Diagnosis, Report
+from triage.model import Report
 from triage.renderers import numbers, wording
 from triage.renderers.escape import clean, shorten
 from triage.renderers.ranking import Group, by_time, groups
@@ -25,7 +25,9 @@ _FAMILY_STYLE = {
     "balance": "bold red",
 }
 _NARROWEST = 40
-_MISSING_SHOWN = 8
+_MISSING_SHOWN = 4
+# A command longer than this (characters) is printed once, for the first kernel that needs one.
+_COMMAND = 400
 
 
 def render(report: Report, *, width: int = 80, color: bool = False) -> str:
@@ -46,11 +48,11 @@ def render(report: Report, *, width: int = 80, color: bool = False) -> str:
     digits = len(str(len(ranked)))
     for rank, group in enumerate(ranked, 1):
         page.blank()
-        _kernel(page, rank, digits, group, common)
+        _kernel(page, report, rank, digits, group, common)
     return page.text()
 
 
-def _kernel(page: _Page, rank: int, digits: int, group: Group, common: tuple[str, ...]) -> None:
+def _kernel(page: _Page, report: Report, rank: int, digits: int, group: Group, common: tuple[str, ...]) -> None:
     diagnosis = group.shown.diagnosis
     indent = digits + 2
     name = wording.label(group.shown.kernel, 10_000)
@@ -60,7 +62,7 @@ def _kernel(page: _Page, rank: int, digits: int, group: Group, common: tuple[str
     style = _FAMILY_STYLE.get(diagnosis.family or "", "bold")
     if diagnosis.limiter is None:
         page.line(f": {diagnosis.summary}", indent=indent, opening=(word, style))
-        _unsettled(page, diagnosis, indent)
+        _unsettled(page, report, group, indent)
     else:
         opening = f" ({diagnosis.confidence} confidence): {diagnosis.summary}"
         page.line(opening, indent=indent, opening=(word, style))
@@ -79,16 +81,25 @@ def _kernel(page: _Page, rank: int, digits: int, group: Group, common: tuple[str
             page.line(f"Warning: {warning}", indent=indent)
 
 
-def _unsettled(page: _Page, diagnosis: Diagnosis, indent: int) -> None:
-    if diagnosis.missing:
+def _unsettled(page: _Page, report: Report, group: Group, indent: int) -> None:
+    diagnosis = group.shown.diagnosis
+    # Rules often name the missing counters in the sentence itself: once is enough.
+    if diagnosis.missing and diagnosis.missing[0] not in diagnosis.summary:
         shown = [clean(name) for name in diagnosis.missing[:_MISSING_SHOWN]]
         more = len(diagnosis.missing) - len(shown)
         tail = f" and {more} more" if more else ""
         verb = "is" if len(diagnosis.missing) == 1 else "are"
         page.line(f"Not collected, and would settle it, {verb}: {', '.join(shown)}{tail}", indent=indent)
-    if diagnosis.collect:
+    if not diagnosis.collect:
+        return
+    if len(clean(diagnosis.collect)) <= _COMMAND or not page.long_command_shown:
+        page.long_command_shown |= len(clean(diagnosis.collect)) > _COMMAND
         page.line("Collect them with:", indent=indent)
         page.verbatim(diagnosis.collect, indent=indent + 2)
+    else:
+        # A screen full of counters once is help; once for each of thirty kernels it hides the other answers.
+        page.line("The command that collects them is printed by:", indent=indent)
+        page.verbatim(wording.explain_command(report, group), indent=indent + 2)
 
 
 def _measured(group: Group) -> str:
@@ -107,6 +118,7 @@ class _Page:
         from rich.console import Console
 
         self.width = width
+        self.long_command_shown = False
         self._file = io.StringIO()
         # The environment is not consulted: the caller decides about width and colour.
         self._console: Console = Console(

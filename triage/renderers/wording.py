@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath, PureWindowsPath
+from shlex import quote
 
 from triage.model import Device, Diagnosis, Finding, Kernel, LineFinding, Report, Source
 from triage.renderers import numbers
@@ -115,6 +116,17 @@ def launches(group: Group) -> str:
         low, high = numbers.duration(group.shortest), numbers.duration(group.longest)
         spread = f", {low} each" if low == high else f", {low} to {high} each"
     return f"{len(group.findings):,} launches{spread}"
+
+
+def shell_path(report: Report, group: Group) -> str:
+    """The file that a kernel came from, as a word for a shell."""
+    place = group.shown.source
+    return quote(clean(report.sources[place].path)) if 0 <= place < len(report.sources) else "FILE"
+
+
+def explain_command(report: Report, group: Group) -> str:
+    """The command that prints the walked path of a kernel, with the counters it lacks and how to collect them."""
+    return f"triage explain {shell_path(report, group)} --kernel {group.shown.kernel.index}"
 
 
 def count(number: int, noun: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from triage.model import Fix
 from triage.rules import checks
@@ -49,28 +50,31 @@ def read_limiter(document: Document, facts: Mapping[str, FactDef], conditions: C
                 "placeholder",
                 f"{{{placeholder}}} is no fact{checks.suggestion(placeholder, facts)}",
             )
-    tests = _tests(document, root, facts)
+    # Everything is read before a faulty file is given up, so that all its faults are noted.
+    made: dict[str, Any] = {
+        "title": checks.text(document, root, "title"),
+        "family": checks.choice(document, root, "family", FAMILIES, FAMILIES[0]),
+        "status": checks.choice(document, root, "status", ("draft", "stable", "retired"), "draft"),
+        "because": checks.text(document, root, "because"),
+        "fixes": _fixes(document, root),
+        "unless": checks.texts(document, root, "unless"),
+        "see": _see(document, root),
+        "tests": _tests(document, root, facts),
+        "experiment": checks.text(document, root, "experiment"),
+        "lines": checks.texts(document, root, "lines"),
+        "headroom": _headroom(document, root, facts),
+    }
     if when is None or strength not in facts:
         return None
     return LimiterDef(
         id=name,
-        title=checks.text(document, root, "title"),
-        family=checks.choice(document, root, "family", FAMILIES, FAMILIES[0]),
-        status=checks.choice(document, root, "status", ("draft", "stable", "retired"), "draft"),
         when=when,
         veto=veto,
         contributes=contributes,
         strength=strength,
         evidence=evidence,
-        because=checks.text(document, root, "because"),
-        fixes=_fixes(document, root),
-        unless=checks.texts(document, root, "unless"),
-        see=_see(document, root),
-        tests=tests,
-        experiment=checks.text(document, root, "experiment"),
-        lines=checks.texts(document, root, "lines"),
-        headroom=_headroom(document, root, facts),
         place=document.shown,
+        **made,
     )
 
 

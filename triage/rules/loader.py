@@ -74,7 +74,7 @@ def _load(paths: tuple[str, ...], profile: str) -> Rulebook:
     if faults:
         raise FaultyRules(
             f"{len(faults)} fault{'s' if len(faults) > 1 else ''} in the rules",
-            "mend the lines below; `triage rules lint` shows them again",
+            "mend the lines above",
             details=tuple(str(fault) for fault in faults),
         )
     if profile not in profiles:
