@@ -382,9 +382,13 @@ UNDECIDED = Diagnosis(
 
 def metrics(count: int, seed: int = 0) -> dict[str, Quantity | str]:
     """``count`` metrics with names as long as real ones; a few are the same for every kernel, one is text."""
-    made: dict[str, Quantity | str] = {"launch__func_cache_config": "CachePreferNone"}
+    made: dict[str, Quantity | str] = {
+        "launch__func_cache_config": "CachePreferNone",
+        "launch__very_long_text": "unbroken" * 600,
+        "group:memory__chart": ",".join(f"counter_{number}.sum" for number in range(600)),
+    }
     units = ("%", "byte", "inst", "sector", "", "ns")
-    for number in range(count - 1):
+    for number in range(count - 3):
         name = f"l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit_{number:04}.sum.pct_of_peak_sustained_elapsed"
         value = 65536.0 if number % 3 == 0 else (number * 7919 + seed * 104729) % 1000003 / 7
         made[name] = Quantity(value, units[number % len(units)])

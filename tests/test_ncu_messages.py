@@ -39,6 +39,7 @@ SAID = [
     ("LaunchFailed", "kernel-failed", "program"),
     ("==WARNING== Note that specified NVTX include expressions match only start/end ranges.", "nvtx-filter", "note"),
     ("==WARNING== Note: Running with unmodified GPU clocks. If not", "clocks-free", "quiet"),
+    ("==WARNING== No source files were imported. Check that the target", "no-source", "quiet"),
     ("CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED", "subscriber", "ncu"),
 ]
 

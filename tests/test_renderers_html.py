@@ -15,7 +15,7 @@ import pytest
 import reports
 
 from triage.model import Quantity
-from triage.renderers import html, memory, page, ranking, render, roofline
+from triage.renderers import escape, html, memory, page, ranking, render, roofline
 
 VOID = {"meta", "rect", "line", "path", "circle", "use", "br", "wbr", "input"}
 
@@ -185,11 +185,14 @@ def test_metrics_are_one_block_where_they_are_many() -> None:
     table = dict(zip(columns, values, strict=True)) | dict(zip(*data["same"], strict=True))
     kernel = report.findings[7].kernel
     for name, metric in kernel.metrics.items():
+        if name.startswith("group:"):
+            assert name not in data["names"]
+            continue
         column = data["names"].index(name)
         if isinstance(metric, Quantity):
             assert table[column] == pytest.approx(metric.value, rel=1e-5) and data["units"][column] == metric.unit
         else:
-            assert table[column] == metric
+            assert table[column] == escape.shorten(metric, 300)
     assert len(data["same"][0]) > 100
     assert "triage export application.ncu-rep -o metrics.csv" in found.text
 

@@ -76,7 +76,7 @@ def report(
     Prints one sentence a kernel; with -o the suffix chooses the format (.html, .md, .json, .txt).
     """
     chosen = format_ or commands.format_of(output)
-    made = commands.diagnosed(files, commands.rulebook(rules, thresholds), lines=True, command=commands.said(sys.argv))
+    made = commands.diagnosed(files, commands.rulebook(rules, thresholds), command=commands.said(sys.argv))
     written = commands.render_to(made, chosen, output, default=Path(f"{files[0].stem}.html"))
     commands.say_written(written)
     commands.raise_if_failed(made)
@@ -90,7 +90,7 @@ def explain(
     thresholds: Thresholds = Cutoffs.guide,
 ) -> None:
     """Show the walk along the decision path for one kernel, step by step."""
-    made = commands.diagnosed([file], commands.rulebook(rules, thresholds), lines=True, command=commands.said(sys.argv))
+    made = commands.diagnosed([file], commands.rulebook(rules, thresholds), command=commands.said(sys.argv))
     commands.explain(made, kernel)
 
 
@@ -98,7 +98,7 @@ def explain(
 def demo(output: Output = None) -> None:
     """Make the report of a bundled capture: five transposes on an H200. Needs no GPU."""
     rules = commands.rulebook([], Cutoffs.guide)
-    made = commands.diagnosed([commands.demo_files()], rules, lines=True, command="triage demo")
+    made = commands.diagnosed([commands.demo_files()], rules, command="triage demo")
     commands.render_to(made, "text", None)
     commands.say_written(commands.render_to(made, "html", output or Path("triage-demo.html")))
 

@@ -12,11 +12,14 @@ from pathlib import Path
 
 from triage import output, resources
 from triage.errors import GateFailed, ProgramFailed, TriageError, UsageError
-from triage.model import Finding, Profile, Report
-from triage.readers import load
+from triage.model import Finding, Profile, Report, SourceLine
+from triage.readers import load, source_lines
 from triage.rules import Rulebook, load_rulebook
 
 SUFFIXES = {"html": ".html", "md": ".md", "json": ".json", "text": ".txt"}
+# Lines of the kernels that take the time: a few milliseconds each, fifteen more with machine code.
+LINES_FOR = 100
+MACHINE_CODE_FOR = 10
 DEMO = "transposes.ncu-rep"
 DEMO_CSV = "transposes.csv"
 
@@ -26,10 +29,10 @@ def rulebook(folders: Sequence[Path], profile: str) -> Rulebook:
     return load_rulebook(tuple(str(folder) for folder in folders), profile=profile)
 
 
-def read(files: Sequence[Path], rules: Rulebook, *, lines: bool) -> list[Profile]:
-    """Every file, with the metrics that rules and page need (all of them where lines and tables are shown)."""
+def read(files: Sequence[Path], rules: Rulebook) -> list[Profile]:
+    """Every file, with the metrics that rules and page need."""
     wanted = wanted_metrics(rules)
-    return [load(file, metrics=wanted, lines=lines) for file in files]
+    return [load(file, metrics=wanted) for file in files]
 
 
 def wanted_metrics(rules: Rulebook) -> frozenset[str]:
@@ -45,11 +48,29 @@ def wanted_metrics(rules: Rulebook) -> frozenset[str]:
     return frozenset(names)
 
 
-def diagnosed(files: Sequence[Path], rules: Rulebook, *, lines: bool, command: str) -> Report:
-    """Read and diagnose."""
+def diagnosed(files: Sequence[Path], rules: Rulebook, *, command: str) -> Report:
+    """Read, diagnose, and look up the source lines that hold what the named limiters are about."""
     from triage.diagnosis import report
 
-    return report(read(files, rules, lines=lines), rules, command=command)
+    return _with_lines(report(read(files, rules), rules, command=command), files, rules)
+
+
+def _with_lines(made: Report, files: Sequence[Path], rules: Rulebook) -> Report:
+    from triage.diagnosis.lines import wanted, with_lines
+
+    lines: dict[tuple[int, int], tuple[SourceLine, ...]] = {}
+    for place, file in enumerate(files):
+        if made.sources[place].kind != "ncu-rep":
+            continue
+        ranked = sorted(
+            (finding for finding in made.findings if finding.source == place),
+            key=lambda finding: -(finding.duration_ns or 0.0),
+        )[:LINES_FOR]
+        names = {finding.kernel.index: wanted(finding, rules) for finding in ranked}
+        asked = {index: metrics for index, metrics in names.items() if metrics}
+        found = source_lines(file, asked, machine_code=list(asked)[:MACHINE_CODE_FOR])
+        lines |= {(place, index): entries for index, entries in found.items()}
+    return with_lines(made, rules, lines) if lines else made
 
 
 def render_to(report: Report, format_: str, target: Path | None, *, default: Path | None = None) -> Path | None:

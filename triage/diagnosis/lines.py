@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from triage.model import Kernel, LineFinding, SourceLine
-from triage.rules.rulebook import LimiterDef
+from collections.abc import Mapping
+from dataclasses import replace
+
+from triage.model import Finding, Kernel, LineFinding, Report, SourceLine
+from triage.rules.rulebook import LimiterDef, Rulebook
 
 # NVIDIA's guide, decision 6: a line that holds more than about 30 % is the place to look; five lines are enough to see
 # whether it is one place or many, and below 5 % a line is noise.
@@ -31,6 +34,28 @@ def findings(kernel: Kernel, limiter: LimiterDef) -> tuple[LineFinding, ...]:
             for line, share in shown
         )
     return ()
+
+
+def wanted(found: Finding, rulebook: Rulebook) -> tuple[str, ...]:
+    """The line metrics that the finding's limiter names, with their ideals."""
+    limiter = rulebook.limiters.get(found.diagnosis.limiter or "")
+    names = limiter.lines if limiter is not None else ()
+    return tuple(name for metric in names for name in (metric, _IDEAL.get(metric)) if name)
+
+
+def with_lines(report: Report, rulebook: Rulebook, lines: Mapping[tuple[int, int], tuple[SourceLine, ...]]) -> Report:
+    """The same report with source lines; ``lines`` is keyed by (source, kernel index)."""
+    found = []
+    for finding in report.findings:
+        own = lines.get((finding.source, finding.kernel.index), ())
+        limiter = rulebook.limiters.get(finding.diagnosis.limiter or "")
+        if own and limiter is not None:
+            kernel = replace(finding.kernel, lines=own)
+            finding = replace(
+                finding, kernel=kernel, diagnosis=replace(finding.diagnosis, lines=findings(kernel, limiter))
+            )
+        found.append(finding)
+    return replace(report, findings=tuple(found))
 
 
 def _weight(line: SourceLine, metric: str) -> float:

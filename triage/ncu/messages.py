@@ -184,6 +184,13 @@ MESSAGES: tuple[Message, ...] = (
         "for ranges that are pushed and popped, end it with a slash: --nvtx-include 'NAME/'",
     ),
     Message(
+        "no-source",
+        "quiet",
+        r"No source files were imported",
+        "no source line is known for any kernel",
+        "compile with -lineinfo",
+    ),
+    Message(
         "clocks-free",
         "quiet",
         r"unmodified GPU clocks",

@@ -15,8 +15,15 @@ ONLY_SAID = "some kernels run only once"
 
 
 def left_out(plan: Plan) -> list[str]:
-    """One line for every metric that the plan had to leave out."""
-    return [f"left out, this GPU does not have it: {one}" for one in plan.absent]
+    """What the plan had to leave out: one line for all facts of the rules, one for each metric that someone named."""
+    facts = [one for one in plan.absent if one.asked_by.startswith("fact ")]
+    named = [one for one in plan.absent if one not in facts]
+    lines = []
+    if facts:
+        what = ", ".join(f"{one.metrics[0]} ({one.asked_by})" for one in facts)
+        lines.append(f"this GPU does not have, and the run leaves out: {what}")
+    lines += [f"left out, this GPU does not have {one}; ncu --query-metrics lists what it has" for one in named]
+    return lines
 
 
 def before(options: Options, *, several: bool) -> list[str]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
-from triage.model import Profile
+from triage.model import Profile, SourceLine
 
 __all__ = ["load"]
 
@@ -52,4 +52,30 @@ def load(
         timeout_s=timeout_s,
         memory_bytes=memory_bytes,
         progress=progress,
+    )
+
+
+def source_lines(
+    path: str | Path,
+    wanted: Mapping[int, Collection[str]],
+    *,
+    machine_code: Collection[int] = (),
+    timeout_s: float = 60,
+    memory_bytes: int | None = None,
+) -> dict[int, tuple[SourceLine, ...]]:
+    """Counters by source line, for the results (0-based index) and line metrics in ``wanted``.
+
+    Only a ``.ncu-rep`` has them; for any other file the answer is empty. Cheaper than ``load(lines=True)`` where the
+    verdict already says which counters matter. ``machine_code`` names the results whose instructions come as text.
+    """
+    from triage.readers import sniff
+
+    path = Path(path)
+    kind = sniff.content(path).kind
+    if kind == "text" or not wanted:
+        return {}
+    from triage.readers import ncu_rep
+
+    return ncu_rep.read_lines(
+        path, wanted, machine_code, compressed=kind == "repz", timeout_s=timeout_s, memory_bytes=memory_bytes
     )

@@ -10,6 +10,7 @@ Request: ``library`` (folder of ncu_report), ``path``, ``start``, ``stop`` (resu
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -66,12 +67,14 @@ def _nvtx(action: Any) -> list[str]:
     return names
 
 
-def _per_pc(action: Any) -> dict[int, dict[str, float]]:
-    """``{address: {metric: value}}`` of the metrics that are attributed to instructions."""
+def _per_pc(action: Any, wanted: list[str] | None) -> dict[int, dict[str, float]]:
+    """``{address: {metric: value}}`` of the metrics that are attributed to instructions (``wanted``, or all known)."""
     names = [name for name in action.metric_names() if isinstance(name, str)]
     # Of the samples, those of all warps: the variants for cycles without issue double the work and rank no line anew.
     sampled = [name for name in names if name.startswith("smsp__pcsamp_") and not name.endswith("_not_issued")]
     chosen = [name for name in names if name in LINE_METRICS] + sampled
+    if wanted is not None:
+        chosen = [name for name in names if name in wanted]
     table: dict[int, dict[str, float]] = {}
     for name in chosen:
         metric = action.metric_by_name(name)
@@ -88,13 +91,15 @@ def _per_pc(action: Any) -> dict[int, dict[str, float]]:
     return table
 
 
-def _lines(action: Any, sources: dict[str, list[str]]) -> list[list[Any]]:
+def _lines(
+    action: Any, sources: dict[str, list[str]], wanted: list[str] | None = None, machine_code: bool = True
+) -> list[list[Any]]:
     """``[file, line, text or None, {metric: sum}, [[address, sass, {metric: value}]]]`` for every source line.
 
     ``sources`` keeps imported files between results: asking for them costs more than reading a result does.
     """
     lines: dict[tuple[str, int], list[Any]] = {}
-    for pc, values in sorted(_per_pc(action).items()):
+    for pc, values in sorted(_per_pc(action, wanted).items()):
         info = action.source_info(pc)
         if info is None:
             continue
@@ -108,7 +113,7 @@ def _lines(action: Any, sources: dict[str, list[str]]) -> list[list[Any]]:
             sums[name] = sums.get(name, 0) + value
         sass.append([pc, "", values])
     for line in lines.values():
-        line[4] = _instructions(action, line[4])
+        line[4] = _instructions(action, line[4]) if machine_code else []
     return [lines[key] for key in sorted(lines)]
 
 
@@ -162,6 +167,9 @@ def serve(request: dict[str, Any], out: TextIO) -> None:
     places = [(i, j) for i in range(context.num_ranges()) for j in range(context.range_by_idx(i).num_actions())]
     out.write(json.dumps({"count": len(places)}) + "\n")
     out.flush()
+    if request.get("only"):
+        _serve_lines(context, places, request, out)
+        return
     stop = len(places) if request["stop"] is None else min(request["stop"], len(places))
     sources: dict[str, list[str]] = {}
     for index in range(request["start"], stop):
@@ -175,6 +183,23 @@ def serve(request: dict[str, Any], out: TextIO) -> None:
         out.write(json.dumps(record) + "\n")
         out.flush()
     out.write(json.dumps({"end": stop}) + "\n")
+
+
+def _serve_lines(context: Any, places: list[tuple[int, int]], request: dict[str, Any], out: TextIO) -> None:
+    """Lines alone, of the results and metrics in ``only`` (index to names); machine code for those in ``sass``."""
+    sources: dict[str, list[str]] = {}
+    for key, wanted in request["only"].items():
+        index = int(key)
+        record: dict[str, Any] = {"index": index, "lines": []}
+        i, j = places[index] if index < len(places) else (0, 0)
+        action = context.range_by_idx(i).action_by_idx(j) if index < len(places) else None
+        if action is not None:
+            # Lines are an extra: what cannot be attributed leaves the verdict as it is.
+            with contextlib.suppress(UnicodeError, TypeError, AttributeError, ValueError, RuntimeError, KeyError):
+                record["lines"] = _lines(action, sources, wanted, index in request["sass"])
+        out.write(json.dumps(record) + "\n")
+        out.flush()
+    out.write(json.dumps({"end": len(places)}) + "\n")
 
 
 def main() -> None:

@@ -12,10 +12,13 @@ from dataclasses import dataclass, field
 
 from triage.model import Finding, Quantity
 from triage.renderers import numbers
-from triage.renderers.escape import clean
+from triage.renderers.escape import clean, shorten
 
 # A plain row takes about 100 bytes: up to here the whole page stays small without the script.
 _PLAIN_ROWS = 2_000
+# Reports also hold what a group or a breakdown consists of, thousands of characters of names: no measurement.
+_LISTS = ("group:", "breakdown:")
+_TEXT = 300
 
 Row = tuple[str, str, str]
 
@@ -89,17 +92,19 @@ def _values(finding: Finding) -> dict[str, tuple[float | str, str]]:
         if fact.quantity is not None:
             table[name] = (fact.quantity.value, fact.quantity.unit)
     for name, metric in finding.kernel.metrics.items():
+        if name.startswith(_LISTS):
+            continue
         table[name] = (metric.value, metric.unit) if isinstance(metric, Quantity) else (metric, "")
     return table
 
 
 def _text(value: float | str) -> str:
-    return clean(value) if isinstance(value, str) else numbers.exact(value)
+    return shorten(clean(value), _TEXT) if isinstance(value, str) else numbers.exact(value)
 
 
 def _packed(value: float | str) -> float | int | str | None:
     if isinstance(value, str):
-        return clean(value)
+        return _text(value)
     if not math.isfinite(value):
         return None
     return int(value) if float(value).is_integer() and abs(value) < 1e15 else float(f"{value:.6g}")
