@@ -45,7 +45,7 @@ def test_report_prints_one_block_a_kernel_at_80_columns() -> None:
     assert result.returncode == 0, result.stderr
     assert "uncoalesced-global" in result.stdout
     assert "\x1b" not in result.stdout
-    assert max(len(line) for line in result.stdout.splitlines() if "ncu --config-file" not in line) <= 80
+    assert max(len(line) for line in result.stdout.splitlines() if "--metrics" not in line) <= 80
 
 
 def test_report_as_json_follows_its_schema(tmp_path: Path) -> None:

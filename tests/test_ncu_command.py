@@ -22,17 +22,18 @@ def line(options: Options, selection: Selection | None = None, ncu: Ncu = NCU) -
 
 def test_survey() -> None:
     assert quoted(survey_command(NCU, Options(APP), LOG)) == (
-        "/opt/ncu --config-file off --rename-kernels off --target-processes all --replay-mode kernel --clock-control none "
-        "--cache-control all --apply-rules no --metrics gpu__time_duration.sum --print-units base --print-metric-name name "
-        "--print-kernel-base mangled --log-file out/app.log ./app --size '4 k'"
+        "/opt/ncu --config-file off --rename-kernels off --target-processes all --replay-mode kernel "
+        "--clock-control none --cache-control all --apply-rules no "
+        "--metrics gpu__time_duration.sum --print-units base --print-metric-name name --print-kernel-base mangled --log-file out/app.log ./app --size '4 k'"
     )
 
 
 def test_profile_with_a_selection() -> None:
     assert line(Options(APP), Selection("::regex:^(f)$:^(2|3)$", True)) == (
-        "/opt/ncu --config-file off --rename-kernels off --target-processes all --replay-mode kernel --clock-control none "
-        "--cache-control all --apply-rules no --section SourceCounters --metrics gpu__time_duration.sum,a__b.avg "
-        "--import-source yes --kernel-name-base mangled --kernel-id '::regex:^(f)$:^(2|3)$' --filter-mode per-launch-config "
+        "/opt/ncu --config-file off --rename-kernels off --target-processes all --replay-mode kernel "
+        "--clock-control none --cache-control all --apply-rules no "
+        "--section SourceCounters --metrics gpu__time_duration.sum,a__b.avg --import-source yes "
+        "--kernel-name-base mangled --kernel-id '::regex:^(f)$:^(2|3)$' --filter-mode per-launch-config "
         "-f -o out/app.ncu-rep --log-file out/app.log ./app --size '4 k'"
     )
 

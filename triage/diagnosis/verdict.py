@@ -15,7 +15,8 @@ from triage.rules.loader import default_rulebook
 from triage.rules.rulebook import LimiterDef, Rulebook
 from triage.rules.walk import Judged, Walked, walk
 
-_SHOWN_METRICS = 4
+# Beyond this many metrics the set that the rules need is the shorter command.
+_NAMED_METRICS = 8
 
 
 def diagnose(kernel: Kernel, rulebook: Rulebook | None = None) -> Diagnosis:
@@ -93,9 +94,6 @@ def _undecided(kernel: Kernel, facts: FactSet, walked: Walked, shared: dict[str,
     missing = steps.unknown_metrics(walked.blockers, facts)
     candidate = walked.candidate
     rivals = list(dict.fromkeys(entry.limiter.title for entry in walked.blockers))
-    shown = ", ".join(missing[:_SHOWN_METRICS]) + (
-        f" and {len(missing) - _SHOWN_METRICS} more" if len(missing) > _SHOWN_METRICS else ""
-    )
     if candidate is not None:
         summary = f"{filled(candidate.limiter.evidence, facts)} This would be {candidate.limiter.id}, but "
         summary += f"{_listed(rivals)} could hide behind it and {'was' if len(rivals) == 1 else 'were'} not measured."
@@ -104,9 +102,7 @@ def _undecided(kernel: Kernel, facts: FactSet, walked: Walked, shared: dict[str,
     else:
         summary = filled("Busiest compute unit: {compute_pct}; busiest memory unit: {memory_pct}", facts)
         summary += "; what else was collected does not lead to the end of the decision path."
-    if shown:
-        summary += f" Missing: {shown}."
-    elif rivals:
+    if rivals and not missing:
         summary += f" ncu has no counter on this chip that would settle {_listed(rivals)}."
     families = {entry.limiter.family for entry in (*walked.blockers, *([candidate] if candidate else []))}
     return Diagnosis(
@@ -192,6 +188,8 @@ def _collect(kernel: Kernel, missing: tuple[str, ...]) -> str:
     if not missing:
         return ""
     function = kernel.function or kernel.name
+    if len(missing) > _NAMED_METRICS:
+        return f"triage profile -k {shlex.quote(function)} ./your-program"
     return (
         f"ncu --config-file off --clock-control none --metrics {','.join(missing)} "
         f"--kernel-name {shlex.quote(function)} --launch-count 1 -f -o more.ncu-rep ./your-program"

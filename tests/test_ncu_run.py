@@ -1,0 +1,114 @@
+"""Running a program that behaves like ncu: logs, hangs, ignores signals."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from triage.errors import NcuFailed
+from triage.ncu import run as module
+from triage.ncu.log import Log
+from triage.ncu.processes import descendants
+from triage.ncu.run import run
+
+STUB = """
+import signal, subprocess, sys, time
+log = open(sys.argv[1], "w", buffering=1)
+log.write('==PROF== Profiling "a" - 0: 0%....50%....100% - 8 passes\\n')
+def stop(*_):
+    log.write('==PROF== Trying to shutdown target application\\n')
+    sys.exit(9)
+signal.signal(signal.SIGINT, signal.SIG_IGN if "deaf" in sys.argv else stop)
+log.write('==PROF== Profiling "b" - 1: 0%..')
+log.flush()
+time.sleep(float(sys.argv[2]))
+log.write('..50%....100% - 8 passes\\n')
+sys.exit(int(sys.argv[3]))
+"""
+
+
+def stub(tmp_path: Path, seconds: float, status: int = 0, *words: str, wrapped: bool = True) -> list[str]:
+    program = tmp_path / "stub.py"
+    program.write_text(STUB)
+    command = [sys.executable, str(program), str(tmp_path / "log"), str(seconds), str(status), *words]
+    # The real ncu is a shell script around the profiler, so a signal to the first process alone reaches nobody.
+    return ["sh", "-c", '"$@"; exit $?', "ncu", *command] if wrapped else command
+
+
+@pytest.fixture(autouse=True)
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "POLL_S", 0.01)
+    monkeypatch.setattr(module, "FORWARD_AFTER_S", 0.05)
+    monkeypatch.setattr(module, "TERMINATE_AFTER_S", 0.4)
+    monkeypatch.setattr(module, "KILL_AFTER_S", 0.8)
+
+
+def test_to_the_end_with_progress(tmp_path: Path) -> None:
+    seen: list[int] = []
+    ended = run(stub(tmp_path, 0.1, 3), tmp_path / "log", on_progress=lambda log: seen.append(len(log.results)))
+    assert (ended.status, ended.stopped) == (3, "")
+    assert [kernel.name for kernel in ended.log.results] == ["a", "b"]
+    assert seen and seen[0] == 1, "the first result is seen while the second is still being made"
+
+
+def test_an_old_log_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("==ERROR== from an earlier run\n")
+    assert run(stub(tmp_path, 0), tmp_path / "log").log.errors == []
+
+
+def test_the_programs_output_is_inherited(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    run(["sh", "-c", "printf 'no newline'; echo err >&2"], tmp_path / "log")
+    assert capfd.readouterr() == ("no newline", "err\n")
+
+
+def test_an_interrupt_of_this_process_alone_is_passed_on(tmp_path: Path) -> None:
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    ended = run(stub(tmp_path, 20), tmp_path / "log")
+    assert ended.stopped == "interrupt" and ended.silent_on == "b" and ended.log.stopping
+    assert len(ended.log.results) == 1 and ended.seconds < 5
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_one_that_ignores_interrupts_is_terminated(tmp_path: Path) -> None:
+    ended = run(stub(tmp_path, 20, 0, "deaf"), tmp_path / "log", timeout=0.3)
+    assert ended.stopped == "timeout" and ended.seconds < 5
+
+
+def test_silence_inside_a_kernel_is_a_hang(tmp_path: Path) -> None:
+    ended = run(stub(tmp_path, 20), tmp_path / "log", hang_timeout=0.4)
+    assert (ended.stopped, ended.silent_on) == ("hang", "b")
+
+
+def test_silence_between_kernels_is_not(tmp_path: Path) -> None:
+    assert run(["sleep", "0.3"], tmp_path / "log", hang_timeout=0.05).stopped == ""
+
+
+def test_a_command_that_cannot_start(tmp_path: Path) -> None:
+    with pytest.raises(NcuFailed, match="cannot be started"):
+        run(["/no/such/ncu"], tmp_path / "log")
+
+
+def test_it_runs_outside_the_main_thread(tmp_path: Path) -> None:
+    statuses: list[int] = []
+    thread = threading.Thread(target=lambda: statuses.append(run(["true"], tmp_path / "log").status))
+    thread.start()
+    thread.join()
+    assert statuses == [0]
+
+
+def test_descendants_from_a_process_table(tmp_path: Path) -> None:
+    for pid, parent, name in ((10, 1, "ncu"), (11, 10, "od) d ("), (12, 11, "app"), (20, 1, "else")):
+        (tmp_path / str(pid)).mkdir()
+        (tmp_path / str(pid) / "stat").write_text(f"{pid} ({name}) S {parent} 0 0")
+    assert descendants(10, tmp_path) == [10, 11, 12]
+    assert descendants(10, tmp_path / "nothing") == [10]
+
+
+def test_a_log_that_never_appears(tmp_path: Path) -> None:
+    ended = run(["false"], tmp_path / "log")
+    assert ended.status == 1 and isinstance(ended.log, Log) and not ended.log.kernels
