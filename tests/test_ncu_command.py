@@ -24,7 +24,8 @@ def test_survey() -> None:
     assert quoted(survey_command(NCU, Options(APP), LOG)) == (
         "/opt/ncu --config-file off --rename-kernels off --target-processes all --replay-mode kernel "
         "--clock-control none --cache-control all --apply-rules no "
-        "--metrics gpu__time_duration.sum --print-units base --print-metric-name name --print-kernel-base mangled --log-file out/app.log ./app --size '4 k'"
+        "--metrics gpu__time_duration.sum --print-units base --print-metric-name name "
+        "--print-kernel-base mangled --log-file out/app.log ./app --size '4 k'"
     )
 
 

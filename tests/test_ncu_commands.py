@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +19,23 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from triage.errors import FaultyRules, NcuFailed, NothingProfiled, ProgramFailed, TriageError, UsageError
+import triage.ncu.run
+import triage.readers
+from triage.errors import (
+    FaultyRules,
+    NcuFailed,
+    NothingProfiled,
+    ProgramFailed,
+    TriageError,
+    UnreadableReport,
+    UsageError,
+)
+from triage.model import Profile
 from triage.ncu import commands
+from triage.ncu.chip import cached
+from triage.ncu.find import inspect
 from triage.ncu.outcome import Interrupted
+from triage.readers import load
 
 DATA = Path(__file__).parent / "data"
 OPTIONS = [
@@ -30,6 +48,29 @@ SURVEY = {"log": str(DATA / "ncu_survey.log")}
 app = typer.Typer()
 app.command(context_settings=commands.PROFILE_CONTEXT)(commands.profile)
 app.command()(commands.doctor)
+
+
+@cache
+def _hello() -> Profile:
+    return load(Path(HELLO["report"]))
+
+
+def _load(path: Path) -> Profile:
+    """The recorded report is read once for all tests; every other file really."""
+    return replace(_hello(), path=str(path)) if str(path).endswith(".ncu-rep") else load(path)
+
+
+_CACHES: list[Path] = []
+
+
+def _metrics_cache(stand: Stand) -> Path:
+    """Ask the stand-in for its metrics once for all tests."""
+    if not _CACHES:
+        folder = Path(tempfile.mkdtemp())
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        cached(inspect(DATA / "ncu_fake.py"), {"XDG_CACHE_HOME": str(folder)})
+        _CACHES.append(folder)
+    return _CACHES[0]
 
 
 class Stand:
@@ -49,6 +90,13 @@ class Stand:
         program.write_text('#!/bin/sh\nprintf "from the program: %s" "$*"\necho "on stderr" >&2\nexit 0\n')
         program.chmod(0o755)
         self.replay(HELLO)
+        shutil.copytree(_metrics_cache(self), folder / "cache")
+        monkeypatch.setattr(triage.readers, "load", _load)
+        monkeypatch.setattr(triage.ncu.run, "POLL_S", 0.01)
+
+    def forget_metrics(self) -> None:
+        """Let ncu be asked for its metrics again."""
+        shutil.rmtree(self.folder / "cache")
 
     def replay(self, *runs: dict[str, Any], **scene: Any) -> None:
         kinds = ("profiling", "launch", "source", "warpsampling", "groups")
@@ -101,6 +149,7 @@ def test_survey_then_profile(stand: Stand) -> None:
 
 
 def test_the_second_use_does_not_ask_for_metrics_again(stand: Stand) -> None:
+    stand.forget_metrics()
     stand.call("--no-survey", "./prog")
     stand.replay(HELLO, queries={})
     _, stderr, error = stand.call("--no-survey", "./prog")
@@ -117,7 +166,8 @@ def test_the_programs_streams_are_untouched(stand: Stand) -> None:
 def run_for_real(stand: Stand, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", MAIN, "profile", "-o", str(stand.out), *words],
-        capture_output=True, text=True, timeout=60, check=False, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True, text=True, timeout=60, check=False,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
     )  # fmt: skip
 
 
@@ -189,6 +239,7 @@ def test_a_survey_without_launches_ends_there(stand: Stand) -> None:
 
 
 def test_a_refused_metric_is_dropped_and_the_run_repeated(stand: Stand) -> None:
+    stand.forget_metrics()
     stand.replay({"log": str(DATA / "ncu_bad_metric.log"), "status": 9}, HELLO, queries={}, query_error="no idea")
     stdout, _, error = stand.call("--no-survey", "--metrics", "not_a_metric", "./prog")
     assert error is None and len(stand.runs) == 2
@@ -225,6 +276,7 @@ def test_no_ncu_no_program_no_folder_no_set(stand: Stand, monkeypatch: pytest.Mo
     assert "not executable" in stand.fails(UsageError, "./data.txt").message
     assert "write ./prog" in stand.fails(UsageError, "prog").hint
     stand.fails(UsageError, "--set", "nosuch", "./prog")
+    assert "html" in stand.fails(UsageError, "-f", "htm", "./prog").hint
     (stand.folder / "out").write_text("a file in the way")
     assert "--output" in stand.fails(UsageError, "./prog").hint
     monkeypatch.setenv("NCU", "/nowhere/ncu")
@@ -292,10 +344,6 @@ def test_a_launcher_is_profiled_from_outside_without_collectives(stand: Stand) -
 
 
 def test_without_ncu_report_the_report_is_read_through_ncu(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
-    import triage.readers
-    from triage.errors import UnreadableReport
-    from triage.readers import load
-
     def without_binary(path: Path, *arguments: Any, **named: Any) -> Any:
         if str(path).endswith(".ncu-rep"):
             raise UnreadableReport("ncu-report is not installed", "pip install ncu-report")

@@ -43,8 +43,8 @@ extern "C" __global__ void __launch_bounds__(128) horner_four_points(const float
     out[thread_index()] = sum;
 }
 
-constexpr int messages = 4;
-constexpr int rounds = 4096;
+constexpr int messages = 8;
+constexpr int rounds = 3072;
 
 __device__ unsigned scramble(unsigned x) {
     x ^= x << 13;
@@ -75,7 +75,7 @@ extern "C" __global__ void scramble_in_turn(const unsigned* table, unsigned entr
     }
 }
 
-// Twin: the four messages of a thread advance together.
+// Twin: the eight messages of a thread advance together.
 extern "C" __global__ void scramble_together(const unsigned* table, unsigned entries, unsigned* out) {
     unsigned x[messages];
 #pragma unroll

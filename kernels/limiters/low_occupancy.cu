@@ -1,37 +1,44 @@
 // low-occupancy: registers, shared memory or the number of block slots leave too few warps to hide latency.
 #include "harness.cuh"
 
-// A bank of first-order filters over many signals: state = state * pole + sample. A thread holds `width` of the states.
-template <int width>
-__device__ void filter_bank(const float* in, float* out, unsigned signals, int samples, unsigned signal, int first) {
-    float state[width];
-#pragma unroll
-    for (int f = 0; f < width; ++f) state[f] = 0;
-#pragma unroll 1
-    for (int t = 0; t < samples; ++t) {
-        float sample = in[size_t(t) * signals + signal];
-#pragma unroll
-        for (int f = 0; f < width; ++f) state[f] = state[f] * (0.25f + 0.02f * (f % 20)) + sample;
-    }
-#pragma unroll
-    for (int f = 0; f < width; ++f) out[size_t(first + f) * signals + signal] = state[f];
+constexpr int weights = 160;
+constexpr int hops = 96;
+
+// Follow a linked list of 128-byte nodes; the node number is stored in every lane's word. One load in flight a warp.
+__device__ float walk(const unsigned* nodes, unsigned count, float start) {
+    unsigned node = __shfl_sync(~0u, __float_as_uint(start), 0) % count;
+    for (int h = 0; h < hops; ++h) node = nodes[size_t(node) * 32 + threadIdx.x % 32];
+    return node * 1e-9f;
 }
 
-constexpr int filters = 160;
-
-// All states of a signal live in one thread: about 200 registers, two warps a scheduler, one load in flight each.
+// The 160 weights of a thread are needed before the walk, to find its start, and again after it. Kept in registers all the
+// while, they leave room for two warps a scheduler, too few to hide the latency of the walk. (`volatile`: the compiler
+// shall not read them again.)
 extern "C" __global__ void __launch_bounds__(256)
-    occupancy_by_registers(const float* in, float* out, unsigned signals, int samples) {
-    filter_bank<filters>(in, out, signals, samples, thread_index(), 0);
+    occupancy_by_registers(const unsigned* nodes, unsigned count, const float* weight, float* out) {
+    const volatile float* mine = weight + thread_index();
+    float w[weights], start = 0, sum = 0;
+#pragma unroll
+    for (int k = 0; k < weights; ++k) w[k] = mine[size_t(k) * thread_count()];
+#pragma unroll
+    for (int k = 0; k < weights; ++k) start += w[k];
+    float x = walk(nodes, count, start);
+#pragma unroll
+    for (int k = 0; k < weights; ++k) sum = sum * x + w[k];
+    out[thread_index()] = sum;
 }
 
-// Twin: eight warps of a block share 32 signals, each with an eighth of the states: an eighth of the registers, so that
-// several times as many warps fit. The samples that they share come from the L1.
+// Twin: the weights are read a second time when they are needed again. A few registers, a full SM of warps.
 extern "C" __global__ void __launch_bounds__(256)
-    occupancy_by_registers_split(const float* in, float* out, unsigned signals, int samples) {
-    int group = threadIdx.x / 32;
-    unsigned signal = blockIdx.x * 32 + threadIdx.x % 32;
-    filter_bank<filters / 8>(in, out, signals, samples, signal, group * (filters / 8));
+    occupancy_by_registers_read_twice(const unsigned* nodes, unsigned count, const float* weight, float* out) {
+    const volatile float* mine = weight + thread_index();
+    float start = 0, sum = 0;
+#pragma unroll 8
+    for (int k = 0; k < weights; ++k) start += mine[size_t(k) * thread_count()];
+    float x = walk(nodes, count, start);
+#pragma unroll 8
+    for (int k = 0; k < weights; ++k) sum = sum * x + mine[size_t(k) * thread_count()];
+    out[thread_index()] = sum;
 }
 
 // A lookup table in shared memory, of which two copies fit an SM, and a stream through it.
@@ -78,14 +85,18 @@ extern "C" __global__ void occupancy_by_block_slots_256(const float* in, float* 
 int main(int argc, char** argv) {
     Bench bench(argc, argv);
     {
-        unsigned signals = bench.sms * 256 * bench.scaled(2);
-        int samples = 192;
-        float* in = bench.floats(size_t(signals) * samples);
-        float* out = bench.allocate<float>(size_t(signals) * filters);
-        Output view = Bench::view(out, size_t(signals) * filters);
-        LAUNCH(bench, occupancy_by_registers, signals / 256, 256, 0, view, in, out, signals, samples);
-        LAUNCH(bench, occupancy_by_registers_split, signals / 32, 256, 0, view, in, out, signals, samples);
-        bench.same("occupancy_by_registers", "occupancy_by_registers_split");
+        unsigned count = bench.beyond_l2(2, 128);
+        std::vector<unsigned> order(count), nodes(size_t(count) * 32);
+        std::vector<uint32_t> random = Bench::random_words(count);
+        for (unsigned i = 0; i < count; ++i) order[i] = i;
+        for (unsigned i = count - 1; i > 0; --i) std::swap(order[i], order[random[i] % i]);
+        for (size_t i = 0; i < nodes.size(); ++i) nodes[i] = order[i / 32];
+        unsigned* list = bench.upload(nodes);
+        size_t n = bench.sms * (bench.threads_per_sm / 256) * bench.scaled(1) * 256;
+        float *weight = bench.floats(n * weights), *out = bench.allocate<float>(n);
+        LAUNCH(bench, occupancy_by_registers, n / 256, 256, 0, Bench::view(out, n), list, count, weight, out);
+        LAUNCH(bench, occupancy_by_registers_read_twice, n / 256, 256, 0, Bench::view(out, n), list, count, weight, out);
+        bench.same("occupancy_by_registers", "occupancy_by_registers_read_twice");
     }
     {
         unsigned entries = std::min(bench.shared_per_block, bench.shared_per_sm / 2 - 2048) * 9 / 10 / 4;

@@ -2,8 +2,8 @@
 // About thirty warps an SM saturate shared memory, so this happens where an algorithm's shared working set admits few warps.
 #include "harness.cuh"
 
-constexpr int walks = 4;
-constexpr int hops = 1536;
+constexpr int walks = 8;
+constexpr int hops = 1024;
 
 __device__ unsigned* load_table(const unsigned* table, unsigned rows) {
     unsigned* local = reinterpret_cast<unsigned*>(dynamic_shared);
@@ -25,7 +25,7 @@ extern "C" __global__ void shared_chase_in_turn(const unsigned* table, unsigned 
     }
 }
 
-// Twin: the four walks of a thread advance together; same table, same occupancy.
+// Twin: the eight walks of a thread advance together; same table, same occupancy.
 extern "C" __global__ void shared_chase_together(const unsigned* table, unsigned rows, unsigned* out) {
     unsigned* local = load_table(table, rows);
     unsigned lane = threadIdx.x % 32;
@@ -41,7 +41,7 @@ extern "C" __global__ void shared_chase_together(const unsigned* table, unsigned
 }
 
 constexpr int sweep_threads = 128;
-constexpr int sweeps = 24;
+constexpr int sweeps = 32;
 
 // Recursive smoothing of a column in shared memory; the previous value goes through shared memory (`volatile`), so each
 // step is a store, a load of what was just stored, and a multiply-add.

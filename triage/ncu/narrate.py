@@ -20,8 +20,9 @@ def left_out(plan: Plan) -> list[str]:
     named = [one for one in plan.absent if one not in facts]
     lines = []
     if facts:
-        what = ", ".join(f"{one.metrics[0]} ({one.asked_by})" for one in facts)
-        lines.append(f"this GPU does not have, and the run leaves out: {what}")
+        metrics = list(dict.fromkeys(metric for one in facts for metric in one.metrics))
+        more = f" and {len(metrics) - 3} more" if len(metrics) > 3 else ""
+        lines.append(f"this GPU does not have, and the run leaves out: {', '.join(metrics[:3])}{more}")
     lines += [f"left out, this GPU does not have {one}; ncu --query-metrics lists what it has" for one in named]
     return lines
 

@@ -113,7 +113,9 @@ def run(
             stopper.check(process, log)
             time.sleep(POLL_S)
         follower.close()
-    return Ended(process.returncode, log, stopper.reason, stopper.silent_on, time.monotonic() - stopper.started)
+    # ncu may be gone before its signal was looked at here.
+    reason: Reason = stopper.reason or ("interrupt" if stopper.interrupts else "")
+    return Ended(process.returncode, log, reason, stopper.silent_on, time.monotonic() - stopper.started)
 
 
 class _Follower:

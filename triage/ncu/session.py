@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from triage.errors import UsageError
 from triage.model import Report
 from triage.ncu.collect import Collected, Prepared, check_program, collect, dry_run, prepare
 from triage.ncu.command import quoted
@@ -29,6 +30,7 @@ def profile(options: Options, env: Mapping[str, str], stdout: TextIO, stderr: Te
     """
     from triage.rules import needed
 
+    _check_formats(options.formats)
     rulebook = _rulebook(options)
     rank = this_rank(env)
     if not options.dry_run:
@@ -50,6 +52,15 @@ def profile(options: Options, env: Mapping[str, str], stdout: TextIO, stderr: Te
     _report(prepared, collected, files, rulebook, stdout, stderr)
     if collected.error is not None:
         raise collected.error
+
+
+def _check_formats(formats: Sequence[str]) -> None:
+    """A misspelt format is better refused before a long run than after it."""
+    from triage.renderers import FORMATS
+
+    for format in formats:
+        if format not in FORMATS:
+            raise UsageError(f"there is no report format {format!r}", f"choose one of {', '.join(FORMATS)}")
 
 
 def _rulebook(options: Options) -> Rulebook:
