@@ -255,4 +255,4 @@ def test_a_check_fails_on_a_wrong_kernel() -> None:
 def test_a_check_that_misses_a_planted_fault_fails_only_where_it_must_show() -> None:
     session.judge_check(checked(), largest=1)
     with pytest.raises(GateFailed, match="did not see the planted fault of missing_barrier_32"):
-        session.judge_check(checked(), largest=2**18)
+        session.judge_check(checked(), largest=2**20)

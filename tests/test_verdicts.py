@@ -59,6 +59,33 @@ def test_an_undecided_answer_names_the_counter_that_was_taken_away() -> None:
     assert named > 0.8 * undecided
 
 
+CALIBRATION = labelled("calibration_h200.csv", "calibration_h200.yaml")
+# FP64 adds at 44 % of their pipe, LSU at 59 %, a third of the stalls each for memory and for results: no rule owns it.
+BETWEEN_RULES = {"conflicts_of_doubles_padded"}
+
+
+@pytest.mark.parametrize("entry", CALIBRATION, ids=lambda entry: entry.name)
+def test_calibration_kernels_are_named_by_what_they_were_built_for(entry: Labelled) -> None:
+    answer = triage.diagnose(entry.kernel).limiter
+    assert entry.judge(answer) == "right" or (entry.name in BETWEEN_RULES and entry.judge(answer) != "wrong")
+
+
+def test_no_single_missing_counter_makes_a_forbidden_answer_of_a_calibration_kernel() -> None:
+    wrong = {}
+    for entry in CALIBRATION:
+        metrics = {name: value for name, value in entry.metrics.items() if name in WANTED}
+        for name in metrics:
+            answer = verdict(RULES, {n: v for n, v in metrics.items() if n != name}, entry.kernel.device.cc)
+            if entry.judge(answer) not in ("right", "undecided") and entry.name not in BETWEEN_RULES:
+                wrong[entry.name, name] = answer
+    assert wrong == {}
+
+
+def test_every_limiter_is_the_only_right_answer_of_some_calibration_kernel() -> None:
+    only = {entry.accept[0] for entry in CALIBRATION if len(entry.accept) == 1}
+    assert set(RULES.limiters) - only == {"pipe-fp16"}  # which runs on the FMA pipe of this chip
+
+
 @pytest.mark.parametrize("name", sorted(RULES.thresholds))
 @pytest.mark.parametrize("direction", [-1, 1])
 def test_a_threshold_moved_by_five_points_changes_no_right_answer_to_a_wrong_one(name: str, direction: int) -> None:

@@ -96,7 +96,7 @@ def explain(
 
 @app.command()
 def demo(output: Output = None) -> None:
-    """Make the report of a bundled capture: five transposes on an H200. Needs no GPU."""
+    """Make the report of a bundled capture: transposes on an H200. Needs no GPU."""
     rules = commands.rulebook([], Cutoffs.guide)
     made = commands.diagnosed([commands.demo_files()], rules, command="triage demo")
     commands.render_to(made, "text", None)

@@ -20,7 +20,7 @@ SUFFIXES = {"html": ".html", "md": ".md", "json": ".json", "text": ".txt"}
 # Lines of the kernels that take the time: a few milliseconds each, fifteen more with machine code.
 LINES_FOR = 100
 MACHINE_CODE_FOR = 10
-DEMO = "transposes.ncu-rep"
+DEMO = "transposes.ncu-repz"
 DEMO_CSV = "transposes.csv"
 
 

@@ -23,6 +23,8 @@ extern "C" __global__ void dram_triad(const float4* b, const float4* c, float4* 
     }
 }
 
+__device__ float2 widen(unsigned two_halves) { return __half22float2(*reinterpret_cast<__half2*>(&two_halves)); }
+
 // Twin: the inputs are small integers, stored as 16-bit floats: 8 instead of 12 bytes an element.
 extern "C" __global__ void dram_triad_half(const __half2* b, const __half2* c, float4* a) {
     size_t base = size_t(blockIdx.x) * blockDim.x * 2 + threadIdx.x;
@@ -30,8 +32,7 @@ extern "C" __global__ void dram_triad_half(const __half2* b, const __half2* c, f
     for (int k = 0; k < 2; ++k) {
         size_t i = base + k * blockDim.x;
         uint2 wb = reinterpret_cast<const uint2*>(b)[i], wc = reinterpret_cast<const uint2*>(c)[i];
-        float2 x0 = __half22float2(*reinterpret_cast<__half2*>(&wb.x)), x1 = __half22float2(*reinterpret_cast<__half2*>(&wb.y));
-        float2 y0 = __half22float2(*reinterpret_cast<__half2*>(&wc.x)), y1 = __half22float2(*reinterpret_cast<__half2*>(&wc.y));
+        float2 x0 = widen(wb.x), x1 = widen(wb.y), y0 = widen(wc.x), y1 = widen(wc.y);
         a[i] = make_float4(x0.x + 3 * y0.x, x0.y + 3 * y0.y, x1.x + 3 * y1.x, x1.y + 3 * y1.y);
     }
 }
@@ -100,7 +101,7 @@ int main(int argc, char** argv) {
         bench.same("dram_triad", "dram_triad_half");
     }
     {
-        size_t blocks = bench.beyond_l2(10, 4, 1 << 20) / (256 * pixels_per_thread), n = blocks * 256 * pixels_per_thread;
+        size_t n = bench.beyond_l2(10, 4, 1 << 20), blocks = n / (256 * pixels_per_thread);
         // The order of the pixels within a stretch does not matter for its sum.
         std::vector<unsigned char> bytes(1 << 20);
         std::vector<float> floats(bytes.size());

@@ -58,7 +58,8 @@ class Machine(Protocol):
         """Put a random matrix on the GPU, ``sets`` times, with an output for each."""
 
     def mismatches(self, contestant: Contestant) -> int:
-        """Poison an output, launch once, count the elements that differ from the reference."""
+        """Poison an output, launch once (a planted fault until it shows, or some twenty times), count the elements that
+        differ from the reference."""
 
     def time(self, contestant: Contestant, count: int) -> Sequence[float]:
         """Microseconds of ``count`` launches, each between two events, taking turns with the buffer sets."""

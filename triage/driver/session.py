@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 BUILD_FOLDER = Path("build-kernels")
 
 _SWEPT = ("copy", "shared", "padded", "best")
-_ENOUGH = 2**18  # elements from which on a planted race that goes unseen is a failure of the check
+_ENOUGH = 2**20  # elements from which on a planted race that goes unseen is a failure of the check
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,7 +122,7 @@ def best_variant(chunks: int = 16, threads: int = 256) -> Variant:
         template=f"best<T, {chunks}, {threads}>",
         edge=chunks,
         block=(threads, 1),
-        what="16-byte accesses, asynchronous loads, swizzled tile, turned in registers",
+        what="16-byte streaming accesses, turned in registers, swizzled tile",
         limiters=_STREAMING,
         chunked=True,
     )
