@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 from triage.model import Fact, Kernel, Quantity, Verdict
+from triage.rules.conditions import Node
 from triage.rules.formulas import UNKNOWN, Interval
 from triage.rules.rulebook import Alternative, FactDef, Rulebook, chip_number
+
+_NONE: Mapping[str, Quantity | str] = {}
 
 # Percentages above this are contradictions, not rounding (NVIDIA's guide, decision 0: "significantly above 100 %").
 DOUBTFUL_PERCENT = 110.0
@@ -20,8 +24,10 @@ DOUBTFUL_PERCENT = 110.0
 class FactSet:
     """The facts of one kernel, computed when asked for and kept.
 
-    ``given`` presets facts by id (rule tests do that); ``doubtful`` collects the metrics that were left out because
-    their value cannot be right (NaN, negative, a percentage above 110).
+    ``given`` presets facts by id (rule tests do that); ``fallback`` holds metrics that stand in for absent ones;
+    ``doubtful`` collects the metrics that were left out because their value cannot be right (NaN, negative, a
+    percentage above 110). ``kept`` is a place where those who describe facts keep what they have made, by key: the
+    same condition is said at many places of a report.
     """
 
     def __init__(
@@ -30,11 +36,15 @@ class FactSet:
         metrics: Mapping[str, Quantity | str],
         cc: str | None = None,
         given: Mapping[str, float] | None = None,
+        fallback: Mapping[str, Quantity | str] = _NONE,
     ) -> None:
         self.rulebook = rulebook
         self.metrics = metrics
+        self.fallback = fallback
         self.cc = chip_number(cc)
         self.doubtful: dict[str, float] = {}
+        self.kept: dict[tuple[str, object], Any] = {}
+        self._verdicts: dict[int, tuple[Node, Verdict]] = {}
         self._intervals: dict[str, Interval] = {name: (value, value) for name, value in (given or {}).items()}
         self._sources: dict[str, str] = dict.fromkeys(given or (), "given")
         self._busy: set[str] = set()
@@ -43,7 +53,9 @@ class FactSet:
         """The interval of a raw metric: its value twice, or ``(0, inf)`` when absent or impossible."""
         quantity = self.metrics.get(name)
         if not isinstance(quantity, Quantity):
-            return UNKNOWN
+            quantity = self.fallback.get(name)
+            if not isinstance(quantity, Quantity):
+                return UNKNOWN
         value = quantity.value
         if not math.isfinite(value) or value < 0 or (value > DOUBTFUL_PERCENT and "pct_of_peak" in name):
             self.doubtful[name] = value
@@ -60,6 +72,15 @@ class FactSet:
             found = self._intervals[fact] = self._compute(self.rulebook.facts[fact])
             self._busy.discard(fact)
         return found
+
+    def judge(self, node: Node) -> Verdict:
+        """What a condition of the rulebook says of this kernel; gates are shared, so each is judged once."""
+        kept = self._verdicts.get(id(node))
+        if kept is not None and kept[0] is node:
+            return kept[1]
+        verdict = node.judge(self)
+        self._verdicts[id(node)] = (node, verdict)
+        return verdict
 
     def value(self, fact: str) -> float | None:
         """The value of a fact, ``None`` when it is not known exactly."""
@@ -161,12 +182,15 @@ class FactSet:
         for alternative in definition.alternatives:
             if (alternative.cc is not None and not alternative.cc.holds(self.cc)) or not alternative.collect:
                 continue
-            lacking = [name for name in alternative.formula.metrics if name not in self.metrics]
+            lacking = [name for name in alternative.formula.metrics if not self._has(name)]
             for part in alternative.formula.facts:
                 lacking += self._lacking(part, seen)
             if lacking and (best is None or len(lacking) < len(best)):
                 best = lacking
         return best or []
+
+    def _has(self, metric: str) -> bool:
+        return metric in self.metrics or metric in self.fallback
 
     def fact(self, fact: str) -> Fact:
         """The public form of a fact, with how it was had and what was missing."""
@@ -183,7 +207,7 @@ class FactSet:
 
 def of_kernel(kernel: Kernel, rulebook: Rulebook) -> FactSet:
     """The facts of a kernel; what its launch says stands in for launch metrics that were not collected."""
-    return FactSet(rulebook, launch_metrics(kernel) | dict(kernel.metrics), kernel.device.cc)
+    return FactSet(rulebook, kernel.metrics, kernel.device.cc, fallback=launch_metrics(kernel))
 
 
 def launch_metrics(kernel: Kernel) -> dict[str, Quantity | str]:

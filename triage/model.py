@@ -306,8 +306,30 @@ class RulebookId:
 
 
 @dataclass(frozen=True, slots=True)
+class Hint:
+    """Something that only several kernels together show. ``kind`` is ``fuse``, ``tensor-cores``, ``short-launches`` or
+    ``little-time``; ``kernels`` are places in ``Report.findings``."""
+
+    kind: str
+    text: str
+    kernels: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Roof:
+    """The DRAM rate, in bytes per second, that a program can reach on a GPU. ``measured`` tells a measurement
+    (``triage kernels bench``) from a documented share of the datasheet peak; ``source`` says which and where from."""
+
+    device: Device
+    bytes_per_s: float
+    measured: bool
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
-    """The one serialisable result that every renderer takes. ``findings`` keep the order of the files."""
+    """The one serialisable result that every renderer takes. ``findings`` keep the order of the files. ``glossary``
+    says in a sentence what a fact or a metric, by its name, is."""
 
     findings: tuple[Finding, ...]
     sources: tuple[Source, ...]
@@ -315,3 +337,6 @@ class Report:
     version: str
     command: str = ""
     warnings: tuple[str, ...] = ()
+    hints: tuple[Hint, ...] = ()
+    roofs: tuple[Roof, ...] = ()
+    glossary: Mapping[str, str] = field(default_factory=dict)

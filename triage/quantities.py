@@ -16,7 +16,16 @@ _LARGE = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 # Units that take a prefix directly; the others are counts and get "M", "G" as a word of their own.
 _PREFIXED = {"byte": "B", "byte/s": "B/s", "byte/second": "B/s", "hz": "Hz", "flop/s": "FLOP/s", "flop": "FLOP"}
 _NAMED = {"flop/byte": "FLOP/byte", "register/thread": "registers per thread"}
-_PLURAL = {"cycle": "cycles", "inst": "instructions", "sector": "sectors", "thread": "threads", "warp": "warps"}
+_PLURAL = {
+    "block": "blocks",
+    "cycle": "cycles",
+    "inst": "instructions",
+    "register": "registers",
+    "request": "requests",
+    "sector": "sectors",
+    "thread": "threads",
+    "warp": "warps",
+}
 
 
 def significant(value: float, digits: int = 3) -> str:

@@ -49,7 +49,7 @@ def _of(node: Node, facts: FactSet, wanted: Verdict) -> tuple[float, Comparison 
         return (_distance(node, facts), node)
     if isinstance(node, Not):
         return _of(node.part, facts, Verdict.CLEAR if wanted is Verdict.FIRES else Verdict.FIRES)
-    parts = [_of(part, facts, wanted) for part in node.parts if part.judge(facts) is wanted]
+    parts = [_of(part, facts, wanted) for part in node.parts if facts.judge(part) is wanted]
     if not parts:
         return (float("inf"), None)
     weakest = isinstance(node, AllOf) == (wanted is Verdict.FIRES)

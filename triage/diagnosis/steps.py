@@ -20,7 +20,7 @@ def steps(rulebook: Rulebook, walked: Walked, facts: FactSet, doubtful: tuple[st
 def _step(question: Question, walked: Walked, facts: FactSet, doubtful: tuple[str, ...]) -> Step:
     entries = [entry for entry in walked.judged if entry.question is question]
     shown = ", ".join(f"{facts.rulebook.facts[name].label} {value_text(name, facts)}" for name in question.shows)
-    gate = Verdict.FIRES if question.gate is None else question.gate.judge(facts)
+    gate = Verdict.FIRES if question.gate is None else facts.judge(question.gate)
     leaves = [] if question.gate is None else [condition(leaf, facts) for leaf in question.gate.leaves()]
     checks = tuple(_check(entry, walked, facts) for entry in entries)
     verdict = _verdict(entries, gate, walked)
@@ -104,7 +104,7 @@ def ruled_out(walked: Walked, facts: FactSet) -> tuple[RuledOut, ...]:
 def _clearing(node: Node, facts: FactSet) -> Comparison | None:
     """The first comparison that clears a condition."""
     if isinstance(node, Comparison):
-        return node if node.judge(facts) is Verdict.CLEAR else None
+        return node if facts.judge(node) is Verdict.CLEAR else None
     if isinstance(node, Not):
         return next(iter(node.leaves()), None)
     return next((leaf for part in node.parts if (leaf := _clearing(part, facts)) is not None), None)
@@ -125,7 +125,7 @@ def unknown_metrics(entries: Iterable[Judged], facts: FactSet) -> tuple[str, ...
 
 def _unknown_leaves(node: Node, facts: FactSet) -> list[Comparison]:
     """The comparisons that keep a condition unknown; those of branches that are settled do not matter."""
-    if node.judge(facts) is not Verdict.UNKNOWN:
+    if facts.judge(node) is not Verdict.UNKNOWN:
         return []
     if isinstance(node, Comparison):
         return [node]

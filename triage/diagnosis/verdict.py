@@ -167,7 +167,7 @@ def _contributors(walked: Walked, facts: FactSet, rules: Rulebook) -> tuple[Cont
 
 def _contributes(entry: Judged, facts: FactSet) -> bool:
     if entry.limiter.contributes is not None:
-        return entry.limiter.contributes.judge(facts) is Verdict.FIRES
+        return facts.judge(entry.limiter.contributes) is Verdict.FIRES
     return entry.verdict is Verdict.FIRES
 
 

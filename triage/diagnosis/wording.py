@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from triage import quantities
 from triage.facts import FactSet
@@ -17,6 +18,13 @@ NOT_COLLECTED = "not collected"
 
 def value_text(fact: str, facts: FactSet) -> str:
     """The value of a fact with its unit, ``at least ...`` for a partial roll-up, or ``not collected``."""
+    kept = facts.kept.get(("text", fact))
+    if kept is None:
+        kept = facts.kept["text", fact] = _value_text(fact, facts)
+    return str(kept)
+
+
+def _value_text(fact: str, facts: FactSet) -> str:
     definition = facts.rulebook.facts[fact]
     low, high = facts.interval(fact)
     if low == high:
@@ -49,9 +57,23 @@ def quoted(fact: str, facts: FactSet) -> Evidence:
 
 def condition(leaf: Comparison, facts: FactSet) -> Condition:
     """A comparison as it was judged, with a clause that says so: ``DRAM 84 % is at least 65 %``."""
+    # The same comparison stands in several gates and rules of a rulebook, as one object.
+    kept = facts.kept.get(("condition", id(leaf)))
+    if kept is None or kept[0] is not leaf:
+        kept = facts.kept["condition", id(leaf)] = (leaf, _condition(leaf, facts))
+    made: Condition = kept[1]
+    return made
+
+
+@lru_cache(maxsize=1024)
+def _limit(value: float, unit: str) -> str:
+    return quantities.quantity(value, unit)
+
+
+def _condition(leaf: Comparison, facts: FactSet) -> Condition:
     definition = facts.rulebook.facts[leaf.fact]
-    verdict = leaf.judge(facts)
-    limit = quantities.quantity(leaf.threshold.value, definition.unit)
+    verdict = facts.judge(leaf)
+    limit = _limit(leaf.threshold.value, definition.unit)
     words = (_FAILS if verdict is Verdict.CLEAR else _HOLDS)[leaf.op]
     if verdict is Verdict.UNKNOWN:
         text = f"{definition.label}: {value_text(leaf.fact, facts)} (compared with {limit})"

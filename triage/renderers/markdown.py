@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from html import escape
 
+from triage import quantities
 from triage.model import Diagnosis, Evidence, Report
-from triage.renderers import numbers, page, wording
+from triage.renderers import page, wording
 from triage.renderers.escape import clean, markdown, markdown_code, shorten
 from triage.renderers.ranking import Group, by_time, groups
 
@@ -53,14 +54,14 @@ def _table(ranked: tuple[Group, ...]) -> str:
             name += f" ({len(group.findings):,} launches)"
         limiter = markdown_code(diagnosis.limiter, cell=True) if diagnosis.limiter else f"*{wording.UNDECIDED}*"
         confidence = diagnosis.confidence if diagnosis.limiter else ""
-        time, share = numbers.duration(group.duration_ns), numbers.percent(group.share)
+        time, share = quantities.duration(group.duration_ns), quantities.percent(group.share)
         rows.append(f"| {name} | {limiter} | {confidence} | {time} | {share} |")
     left = len(ranked) - _TABLE_ROWS
     table = "\n".join(rows)
     if left <= 0:
         return table
     rest = sum(group.share or 0.0 for group in ranked[_TABLE_ROWS:])
-    return f"{table}\n\nand {wording.count(left, 'more kernel')}, {numbers.whole_percent(rest)} of the time."
+    return f"{table}\n\nand {wording.count(left, 'more kernel')}, {quantities.whole_percent(rest)} of the time."
 
 
 def _block(group: Group, common: tuple[str, ...]) -> str:
@@ -85,7 +86,7 @@ def _block(group: Group, common: tuple[str, ...]) -> str:
     lines += _items("Evidence", [_evidence(item) for item in diagnosis.evidence])
     lines += _items(
         "Source lines",
-        [f"{markdown_code(wording.place(line))}: {numbers.percent(line.share)}" for line in diagnosis.lines[:5]],
+        [f"{markdown_code(wording.place(line))}: {quantities.percent(line.share)}" for line in diagnosis.lines[:5]],
     )
     lines += _items(
         "Also holds, behind the limiter",
@@ -110,7 +111,7 @@ def _fixes(diagnosis: Diagnosis) -> list[str]:
     bound = diagnosis.bound
     if bound is not None and bound.speedup is not None:
         colon = ":" if bound.text else "."
-        lines.append(f"At most {numbers.factor(bound.speedup)} as fast{colon} {_prose(bound.text)}".rstrip())
+        lines.append(f"At most {quantities.factor(bound.speedup)} as fast{colon} {_prose(bound.text)}".rstrip())
     lines.append("")
     return lines + _items("Then", others) + _items("Not if", [_prose(text) for text in diagnosis.unless])
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from triage import quantities
 from triage.model import Diagnosis
-from triage.renderers import numbers
 
 # Pixels down, percent across: the picture keeps its height and takes the width that there is.
 _THICKEST = 40.0
@@ -101,7 +101,7 @@ def picture(diagnosis: Diagnosis) -> Picture | None:
         rate = known[hit]
         if rate is not None:
             draw.words.append(
-                Word(f"hit {numbers.percent(rate)}", _LEFT[name] + _NODE_WIDTH / 2, _NODE_TOP - 8, kind="hit")
+                Word(f"hit {quantities.percent(rate)}", _LEFT[name] + _NODE_WIDTH / 2, _NODE_TOP - 8, kind="hit")
             )
     nodes = [Node(name, left, _NODE_TOP, _NODE_WIDTH, _NODE_HEIGHT) for name, left in _LEFT.items()]
     with_host = known["host_bytes"] is not None
@@ -161,13 +161,13 @@ class _Drawing:
             )
         )
         if count is not None:
-            self.words.append(Word(numbers.size(count), middle, _MIDDLE - thickness / 2 - 6))
+            self.words.append(Word(quantities.size(count), middle, _MIDDLE - thickness / 2 - 6))
         below = _MIDDLE + thickness / 2 + 16
         if share is not None:
-            self.words.append(Word(numbers.percent(share), middle, below, kind="use"))
+            self.words.append(Word(quantities.percent(share), middle, below, kind="use"))
             below += 15
         if lost_height and lost is not None:
-            self.words.append(Word(numbers.size(lost), middle, below, kind="lost"))
+            self.words.append(Word(quantities.size(lost), middle, below, kind="lost"))
             self.words.append(Word("unused", middle, below + 14, kind="lost"))
 
     def dram(self) -> None:
@@ -179,14 +179,14 @@ class _Drawing:
         self.bands.append(Band(x, width, _MIDDLE + 2, round(below, 1), write is not None))
         if read is not None:
             self.words.append(Word("read", middle, _MIDDLE - 22 - above))
-            self.words.append(Word(numbers.size(read), middle, _MIDDLE - 8 - above))
+            self.words.append(Word(quantities.size(read), middle, _MIDDLE - 8 - above))
         place = _MIDDLE + below + 18
         if write is not None:
-            self.words.append(Word(numbers.size(write), middle, place))
+            self.words.append(Word(quantities.size(write), middle, place))
             self.words.append(Word("written", middle, place + 14))
             place += 29
         if self.known["dram_pct"] is not None:
-            self.words.append(Word(numbers.percent(self.known["dram_pct"]), middle, place, kind="use"))
+            self.words.append(Word(quantities.percent(self.known["dram_pct"]), middle, place, kind="use"))
 
     def host(self) -> None:
         count = self.known["host_bytes"]
@@ -194,7 +194,7 @@ class _Drawing:
             return
         x = _LEFT["L2"] + _NODE_WIDTH / 2
         self.verticals.append(Vertical(x, _NODE_TOP + _NODE_HEIGHT, _HOST_TOP, round(self._thickness(count), 1), True))
-        self.words.append(Word(numbers.size(count), _LEFT["L2"] - 1, _HOST_TOP + _HOST_HEIGHT / 2 + 5, anchor="end"))
+        self.words.append(Word(quantities.size(count), _LEFT["L2"] - 1, _HOST_TOP + _HOST_HEIGHT / 2 + 5, anchor="end"))
 
     def _thickness(self, count: float | None) -> float:
         if count is None or count < 0:
@@ -218,5 +218,5 @@ def _sentence(known: dict[str, float | None]) -> str:
     parts = ["The thickness of each band is its bytes, all to one scale."]
     if known["waste_bytes"] and known["l2_bytes"]:
         share = 100 * known["waste_bytes"] / known["l2_bytes"]
-        parts.append(f"{numbers.whole_percent(min(share, 100.0))} of what L1 asked of L2 was not used (hatched).")
+        parts.append(f"{quantities.whole_percent(min(share, 100.0))} of what L1 asked of L2 was not used (hatched).")
     return " ".join(parts)

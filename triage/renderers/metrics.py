@@ -10,8 +10,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from triage import quantities
 from triage.model import Finding, Quantity
-from triage.renderers import numbers
 from triage.renderers.escape import clean, shorten
 
 # A plain row takes about 100 bytes: up to here the whole page stays small without the script.
@@ -99,7 +99,7 @@ def _values(finding: Finding) -> dict[str, tuple[float | str, str]]:
 
 
 def _text(value: float | str) -> str:
-    return shorten(clean(value), _TEXT) if isinstance(value, str) else numbers.exact(value)
+    return shorten(clean(value), _TEXT) if isinstance(value, str) else quantities.exact(value)
 
 
 def _packed(value: float | str) -> float | int | str | None:

@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from triage import quantities
 from triage.model import Bar, Condition, Diagnosis, Evidence, Finding, Report, Step, Verdict
-from triage.renderers import numbers, wording
+from triage.renderers import wording
 from triage.renderers.escape import clean, shorten
 from triage.renderers.ranking import Group
 
@@ -45,14 +46,14 @@ def second_sentence(report: Report, ranked: Sequence[Group]) -> str:
     known = [group.duration_ns for group in ranked if group.duration_ns is not None]
     parts = []
     if known and len(report.findings) > 1:
-        parts.append(f"{len(report.findings):,} launches took {numbers.duration(sum(known))} in all.")
+        parts.append(f"{len(report.findings):,} launches took {quantities.duration(sum(known))} in all.")
     bounded = [group for group in ranked if group.saving_ns is not None]
     if bounded and len(ranked) > 1:
         most = max(bounded, key=lambda group: group.saving_ns or 0.0)
         name = shorten(wording.short_name(most.shown.kernel, ranked), 100)
         parts.append(
-            f"Most to win back where it can be bounded: {name}, at most {numbers.duration(most.saving_ns)} "
-            f"of {numbers.duration(most.duration_ns)}."
+            f"Most to win back where it can be bounded: {name}, at most {quantities.duration(most.saving_ns)} "
+            f"of {quantities.duration(most.duration_ns)}."
         )
     parts.append(wording.undecided(report))
     return " ".join(part for part in parts if part)
@@ -131,8 +132,8 @@ def measured_line(group: Group) -> str:
     """Share, time, spread and launch of a kernel on one line."""
     parts = []
     if group.share is not None:
-        parts.append(f"{numbers.percent(group.share)} of the time")
-    parts.append("not timed" if group.duration_ns is None else numbers.duration(group.duration_ns))
+        parts.append(f"{quantities.percent(group.share)} of the time")
+    parts.append("not timed" if group.duration_ns is None else quantities.duration(group.duration_ns))
     parts += [part for part in (wording.launches(group), wording.launch(group.shown.kernel)) if part]
     if group.shown.kernel.workload != "kernel":
         parts.append(f"profiled as one {group.shown.kernel.workload}")
@@ -143,7 +144,7 @@ def saving(group: Group) -> str:
     """The last column of the list: what removing the limiter could save at most."""
     if group.shown.diagnosis.limiter is None:
         return "not known"
-    return "no bound" if group.saving_ns is None else numbers.duration(group.saving_ns)
+    return "no bound" if group.saving_ns is None else quantities.duration(group.saving_ns)
 
 
 def aside(group: Group, among: Sequence[Group]) -> str:
@@ -168,9 +169,9 @@ def sentence(condition: Condition) -> str:
     """A condition as the rules put it, with value and threshold; from its parts where they left it empty."""
     if condition.text:
         return condition.text
-    value = "not collected" if condition.value is None else numbers.quantity(condition.value, condition.unit)
+    value = "not collected" if condition.value is None else quantities.quantity(condition.value, condition.unit)
     sign = _SIGNS.get(condition.op, condition.op)
-    return f"{condition.fact}: {value}, asked for {sign} {numbers.quantity(condition.threshold, condition.unit)}"
+    return f"{condition.fact}: {value}, asked for {sign} {quantities.quantity(condition.threshold, condition.unit)}"
 
 
 class References:
@@ -194,7 +195,7 @@ def evidence_text(item: Evidence) -> str:
         return "not collected"
     if item.text:
         return item.text
-    return item.value if isinstance(item.value, str) else numbers.quantity(item.value, item.unit)
+    return item.value if isinstance(item.value, str) else quantities.quantity(item.value, item.unit)
 
 
 def step_word(step: Step) -> str:
@@ -239,7 +240,7 @@ def tick_sets(report: Report) -> tuple[tuple[str, tuple[float, ...]], ...]:
 
 def tick_words(bar: Bar) -> str:
     """``60 % and 80 %``."""
-    return " and ".join(f"{numbers.significant(tick)} %" for tick in bar.ticks)
+    return " and ".join(f"{quantities.significant(tick)} %" for tick in bar.ticks)
 
 
 def command(text: str) -> Any:
@@ -265,7 +266,7 @@ def launch_list(group: Group) -> tuple[tuple[int, Finding], ...]:
 
 
 def _percent_or(value: float | None, otherwise: str) -> str:
-    return otherwise if value is None or not math.isfinite(value) else numbers.percent(value)
+    return otherwise if value is None or not math.isfinite(value) else quantities.percent(value)
 
 
 def looked_at(step: Step) -> str:
@@ -281,9 +282,9 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "clean": clean,
     "collected": collected,
     "command": command,
-    "duration": numbers.duration,
+    "duration": quantities.duration,
     "evidence_text": evidence_text,
-    "factor": numbers.factor,
+    "factor": quantities.factor,
     "family": family,
     "known_parts": known_parts,
     "label": wording.label,
@@ -291,7 +292,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "limiter": wording.limiter_word,
     "looked_at": looked_at,
     "measured_line": measured_line,
-    "percent": numbers.percent,
+    "percent": quantities.percent,
     "reject_collected": lambda bars: tuple(bar for bar in bars if not collected(bar)),
     "percent_or": _percent_or,
     "place": wording.place,
@@ -306,6 +307,6 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "unknown_parts": unknown_parts,
     "verdict_title": verdict_title,
     "web_links": web_links,
-    "whole_percent": numbers.whole_percent,
+    "whole_percent": quantities.whole_percent,
     "width": width,
 }

@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from triage import quantities
 from triage.model import Device
-from triage.renderers import numbers, page, wording
+from triage.renderers import page, wording
 from triage.renderers.escape import shorten
 from triage.renderers.ranking import Group
 
@@ -123,7 +124,8 @@ def _figure(device: Device, members: Sequence[tuple[int, Group]]) -> Figure | No
         _sentence(placed, bandwidth, peaks),
         tuple(Tick(plane.x(10.0**power), _power(power)) for power in range(left, right + 1)),
         tuple(
-            Tick(plane.y(10.0**power), numbers.quantity(10.0**power, "flop/s")) for power in range(low, int(high) + 1)
+            Tick(plane.y(10.0**power), quantities.quantity(10.0**power, "flop/s"))
+            for power in range(low, int(high) + 1)
         ),
         (_slope(plane, bandwidth, top), *(_flat(plane, label, peak, bandwidth, top) for label, peak in peaks)),
         points,
@@ -189,7 +191,7 @@ def _points(plane: _Plane, placed: Sequence[tuple[int, Group, float, float]]) ->
     made = []
     for rank, group, intensity, speed in placed:
         name = shorten(wording.label(group.shown.kernel), 80)
-        reached, at = numbers.quantity(speed, "flop/s"), numbers.quantity(intensity, "flop/byte")
+        reached, at = quantities.quantity(speed, "flop/s"), quantities.quantity(intensity, "flop/byte")
         title = f"{rank}: {name}, {reached} ({work(group)[3]}) at {at}"
         ranks = owner.get(rank, [])
         words = ", ".join(map(str, ranks[:_RANKS])) + (" ..." if len(ranks) > _RANKS else "")
@@ -206,7 +208,7 @@ def _edge_point(rank: int, group: Group) -> Point:
 def _slope(plane: _Plane, bandwidth: float, top: float) -> Roof:
     start = max(10.0**plane.left, 10.0**plane.low / bandwidth)
     end = top / bandwidth
-    label = f"DRAM {numbers.quantity(bandwidth, 'byte/s')}"
+    label = f"DRAM {quantities.quantity(bandwidth, 'byte/s')}"
     x1, y1, x2, y2 = plane.x(start), plane.y(bandwidth * start), plane.x(end), plane.y(top)
     # The label stands left of the line's middle: above a roof there is no kernel to cover.
     return Roof(label, x1, y1, x2, y2, (x1 + x2) / 2 - 1, (y1 + y2) / 2, -4, "end")
@@ -216,7 +218,7 @@ def _flat(plane: _Plane, label: str, peak: float, bandwidth: float, top: float) 
     # Only above the highest roof is there room; the slope runs on above the others.
     below = 14 if peak < top else -5
     x, y = plane.x(peak / bandwidth), plane.y(peak)
-    return Roof(f"{label} {numbers.quantity(peak, 'flop/s')}", x, y, 100.0, y, x + 1, y, below, "start")
+    return Roof(f"{label} {quantities.quantity(peak, 'flop/s')}", x, y, 100.0, y, x + 1, y, below, "start")
 
 
 def _sentence(
@@ -225,7 +227,7 @@ def _sentence(
     if not placed:
         return "No kernel does floating-point arithmetic that was counted; only the roofs are drawn."
     ridges = " and ".join(
-        f"{numbers.significant(peak / bandwidth)} FLOP/byte ({label})"
+        f"{quantities.significant(peak / bandwidth)} FLOP/byte ({label})"
         for label, peak in sorted(peaks, key=lambda p: p[1])
     )
     lowest = min(peak for _, peak in peaks) / bandwidth

@@ -9,8 +9,9 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
+from triage import quantities
 from triage.model import Report
-from triage.renderers import numbers, wording
+from triage.renderers import wording
 from triage.renderers.escape import clean, shorten
 from triage.renderers.ranking import Group, by_time, groups
 
@@ -70,7 +71,7 @@ def _kernel(page: _Page, report: Report, rank: int, digits: int, group: Group, c
         page.line(f"Try first: {diagnosis.fixes[0].text}", indent=indent)
     if diagnosis.lines:
         line = diagnosis.lines[0]
-        page.line(f"Where: {wording.place(line)} ({numbers.whole_percent(line.share)} of it)", indent=indent)
+        page.line(f"Where: {wording.place(line)} ({quantities.whole_percent(line.share)} of it)", indent=indent)
     if diagnosis.limiter is not None and diagnosis.confidence == "low":
         for why in diagnosis.confidence_why:
             page.line(f"Low confidence: {why}", indent=indent)
@@ -105,8 +106,8 @@ def _unsettled(page: _Page, report: Report, group: Group, indent: int) -> None:
 def _measured(group: Group) -> str:
     parts = []
     if group.share is not None:
-        parts.append(f"{numbers.percent(group.share)} of the time")
-    parts.append("not timed" if group.duration_ns is None else numbers.duration(group.duration_ns))
+        parts.append(f"{quantities.percent(group.share)} of the time")
+    parts.append("not timed" if group.duration_ns is None else quantities.duration(group.duration_ns))
     parts.extend(part for part in (wording.launches(group), wording.launch(group.shown.kernel)) if part)
     return ", ".join(parts)
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath, PureWindowsPath
 from shlex import quote
 
+from triage import quantities
 from triage.model import Device, Diagnosis, Finding, Kernel, LineFinding, Report, Source
-from triage.renderers import numbers
 from triage.renderers.escape import clean, shorten
 from triage.renderers.ranking import Group, by_time, groups
 
@@ -113,7 +113,7 @@ def launches(group: Group) -> str:
         return ""
     spread = ""
     if group.shortest is not None and group.longest is not None:
-        low, high = numbers.duration(group.shortest), numbers.duration(group.longest)
+        low, high = quantities.duration(group.shortest), quantities.duration(group.longest)
         spread = f", {low} each" if low == high else f", {low} to {high} each"
     return f"{len(group.findings):,} launches{spread}"
 
@@ -168,7 +168,7 @@ def _where_time_goes(ranked: Sequence[Group]) -> str:
         return f"{total:,} kernels share the time"
     verb = "takes" if needed == 1 else "take"
     time = "time" if all(group.share is not None for group in ranked) else "measured time"
-    return f"{needed:,} of {total:,} kernels {verb} {numbers.whole_percent(min(covered, 100.0))} of the {time}"
+    return f"{needed:,} of {total:,} kernels {verb} {quantities.whole_percent(min(covered, 100.0))} of the {time}"
 
 
 def _limited(finding: Finding) -> str:

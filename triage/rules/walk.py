@@ -46,7 +46,7 @@ def walk(rulebook: Rulebook, facts: FactSet) -> Walked:
     """Walk the whole path; every answer is judged, also behind the one that is named."""
     judged: list[Judged] = []
     for question in rulebook.path:
-        gate = Verdict.FIRES if question.gate is None else question.gate.judge(facts)
+        gate = Verdict.FIRES if question.gate is None else facts.judge(question.gate)
         for answer in question.answers:
             limiter = rulebook.limiters[answer.limiter]
             if limiter.status != "retired":
@@ -72,8 +72,8 @@ def walk(rulebook: Rulebook, facts: FactSet) -> Walked:
 
 def _judge(question: Question, answer: Answer, limiter: LimiterDef, gate: Verdict, facts: FactSet) -> Judged:
     own = judge_rule(limiter, facts)
-    veto_unknown = limiter.veto is not None and limiter.veto.judge(facts) is Verdict.UNKNOWN
-    only = Verdict.FIRES if answer.only_when is None else answer.only_when.judge(facts)
+    veto_unknown = limiter.veto is not None and facts.judge(limiter.veto) is Verdict.UNKNOWN
+    only = Verdict.FIRES if answer.only_when is None else facts.judge(answer.only_when)
     verdict = Verdict.FIRES
     for part in (gate, only, own):
         if part is Verdict.CLEAR:
@@ -86,8 +86,8 @@ def _judge(question: Question, answer: Answer, limiter: LimiterDef, gate: Verdic
 
 def judge_rule(limiter: LimiterDef, facts: FactSet) -> Verdict:
     """The limiter's own rule: ``when``, cleared by a veto that is known to hold."""
-    verdict = limiter.when.judge(facts)
-    if verdict is not Verdict.CLEAR and limiter.veto is not None and limiter.veto.judge(facts) is Verdict.FIRES:
+    verdict = facts.judge(limiter.when)
+    if verdict is not Verdict.CLEAR and limiter.veto is not None and facts.judge(limiter.veto) is Verdict.FIRES:
         return Verdict.CLEAR
     return verdict
 
@@ -104,7 +104,7 @@ def _blockers(winner: Judged, everything: tuple[Judged, ...], facts: FactSet) ->
 
 
 def _holds(condition: Node | None, facts: FactSet) -> bool:
-    return condition is not None and condition.judge(facts) is Verdict.FIRES
+    return condition is not None and facts.judge(condition) is Verdict.FIRES
 
 
 def _stronger_unknown(winner: Judged, group: list[Judged], already: list[Judged], facts: FactSet) -> list[Judged]:

@@ -1,4 +1,4 @@
-"""triage.renderers.numbers: three significant digits and a unit, with nothing turned into 0."""
+"""triage.quantities: three significant digits and a unit, with nothing turned into 0."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triage.renderers import numbers
+from triage import quantities
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ from triage.renderers import numbers
     ],
 )
 def test_duration(nanoseconds: float | None, expected: str) -> None:
-    assert numbers.duration(nanoseconds) == expected
+    assert quantities.duration(nanoseconds) == expected
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_duration(nanoseconds: float | None, expected: str) -> None:
     [(0, "0 B"), (512, "512 B"), (999.9, "1.00 kB"), (67_108_864, "67.1 MB"), (2.5e12, "2.50 TB"), (None, "n/a")],
 )
 def test_size(count: float | None, expected: str) -> None:
-    assert numbers.size(count) == expected
+    assert quantities.size(count) == expected
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_size(count: float | None, expected: str) -> None:
     ],
 )
 def test_percent(value: float | None, expected: str) -> None:
-    assert numbers.percent(value) == expected
+    assert quantities.percent(value) == expected
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_percent(value: float | None, expected: str) -> None:
     [(0, "0 %"), (0.3, "<1 %"), (90.6, "91 %"), (99.4, "99 %"), (99.7, ">99 %"), (100, "100 %"), (None, "n/a")],
 )
 def test_whole_percent_never_claims_all_or_nothing(value: float | None, expected: str) -> None:
-    assert numbers.whole_percent(value) == expected
+    assert quantities.whole_percent(value) == expected
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_whole_percent_never_claims_all_or_nothing(value: float | None, expected
     ],
 )
 def test_quantity(value: float | None, unit: str, expected: str) -> None:
-    assert numbers.quantity(value, unit) == expected
+    assert quantities.quantity(value, unit) == expected
 
 
 @pytest.mark.parametrize(
@@ -103,30 +103,30 @@ def test_quantity(value: float | None, unit: str, expected: str) -> None:
     [(84.23, "84.2"), (0.01234, "0.0123"), (-0.5, "-0.500"), (123_456.7, "123,000"), (1e-7, "1.00e-07"), (0, "0")],
 )
 def test_significant(value: float, expected: str) -> None:
-    assert numbers.significant(value) == expected
+    assert quantities.significant(value) == expected
 
 
 def test_exact_keeps_whole_counters_in_full() -> None:
-    assert numbers.exact(16_777_216.0) == "16777216"
-    assert numbers.exact(1 / 3) == "0.333333"
-    assert numbers.exact(math.nan) == "n/a"
+    assert quantities.exact(16_777_216.0) == "16777216"
+    assert quantities.exact(1 / 3) == "0.333333"
+    assert quantities.exact(math.nan) == "n/a"
 
 
 def test_factor() -> None:
-    assert numbers.factor(2.178) == "2.18x"
-    assert numbers.factor(None) == "n/a"
+    assert quantities.factor(2.178) == "2.18x"
+    assert quantities.factor(None) == "n/a"
 
 
 @given(st.floats(min_value=1e-3, max_value=1e15))
 def test_a_duration_reads_back_to_half_a_percent(nanoseconds: float) -> None:
-    text, unit = numbers.duration(nanoseconds).split()
+    text, unit = quantities.duration(nanoseconds).split()
     scale = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}[unit]
     assert float(text.replace(",", "")) * scale == pytest.approx(nanoseconds, rel=0.0051)
 
 
 @given(st.floats(allow_nan=True, allow_infinity=True), st.sampled_from(["", "%", "byte", "byte/s", "ns", "hz", "inst"]))
 def test_every_quantity_is_ascii_and_never_nan(value: float, unit: str) -> None:
-    text = numbers.quantity(value, unit)
+    text = quantities.quantity(value, unit)
     assert text.isascii()
     assert not re.search(r"nan|inf(?!o)", text.replace("inst", ""))
     assert (text == "n/a") == (not math.isfinite(value))
