@@ -137,3 +137,10 @@ def test_three_valued_logic() -> None:
     assert AnyOf((yes, what)).judge(known) is Verdict.FIRES
     assert Not(what).judge(known) is Verdict.UNKNOWN
     assert Not(no).judge(known) is Verdict.FIRES
+
+
+def test_no_shared_memory_means_no_conflicts_whatever_they_are_computed_from() -> None:
+    """One minus nothing over nothing is not all."""
+    none = of({"memory_l1_wavefronts_shared": 0, "memory_l1_wavefronts_shared_ideal": 0})
+    assert none.value("shared_conflict_pct") == 0
+    assert of({"sm__cycles_active.avg": 0, "sm__cycles_active.max": 0}).value("sm_spread_pct") == 0

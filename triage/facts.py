@@ -7,10 +7,9 @@ were all collected; otherwise every alternative and every declared bound narrows
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
 
-from triage.model import Fact, Kernel, Quantity, Verdict
+from triage.model import Condition, Fact, Kernel, Quantity, Verdict
 from triage.rules.conditions import Node
 from triage.rules.formulas import UNKNOWN, Interval
 from triage.rules.rulebook import Alternative, FactDef, Rulebook, chip_number
@@ -26,8 +25,8 @@ class FactSet:
 
     ``given`` presets facts by id (rule tests do that); ``fallback`` holds metrics that stand in for absent ones;
     ``doubtful`` collects the metrics that were left out because their value cannot be right (NaN, negative, a
-    percentage above 110). ``kept`` is a place where those who describe facts keep what they have made, by key: the
-    same condition is said at many places of a report.
+    percentage above 110). ``texts`` and ``conditions`` are kept for those who describe facts: the same comparison
+    stands at many places of a report.
     """
 
     def __init__(
@@ -43,7 +42,8 @@ class FactSet:
         self.fallback = fallback
         self.cc = chip_number(cc)
         self.doubtful: dict[str, float] = {}
-        self.kept: dict[tuple[str, object], Any] = {}
+        self.texts: dict[str, str] = {}
+        self.conditions: dict[int, tuple[Node, Condition]] = {}
         self._verdicts: dict[int, tuple[Node, Verdict]] = {}
         self._intervals: dict[str, Interval] = {name: (value, value) for name, value in (given or {}).items()}
         self._sources: dict[str, str] = dict.fromkeys(given or (), "given")
@@ -91,6 +91,11 @@ class FactSet:
         """Whether the fact has an exact value."""
         low, high = self.interval(fact)
         return low == high
+
+    def sayable(self, fact: str) -> bool:
+        """Whether there is something to say: an exact value, or a roll-up of which a part was collected."""
+        low, high = self.interval(fact)
+        return low == high or (low > 0 and bool(self.rulebook.facts[fact].largest_of))
 
     def _compute(self, definition: FactDef) -> Interval:
         if definition.largest_of:
@@ -203,6 +208,37 @@ class FactSet:
         how = "at least: not every constituent was collected" if partial else ""
         quantity = Quantity(low, definition.unit) if partial else None
         return Fact(fact, quantity, how, low, high, self.missing(fact))
+
+
+class Known(Mapping[str, Fact]):
+    """The facts that can be said of a kernel, by id; each is made when it is looked up. Pickled as a plain dict."""
+
+    __slots__ = ("_facts", "_made", "_names")
+
+    def __init__(self, facts: FactSet) -> None:
+        self._facts = facts
+        self._names = dict.fromkeys(name for name in facts.rulebook.facts if facts.sayable(name))
+        self._made: dict[str, Fact] = {}
+
+    def __getitem__(self, name: str) -> Fact:
+        made = self._made.get(name)
+        if made is None:
+            if name not in self._names:
+                raise KeyError(name)
+            made = self._made[name] = self._facts.fact(name)
+        return made
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __reduce__(self) -> tuple[type[dict[str, Fact]], tuple[list[tuple[str, Fact]]]]:
+        return (dict, (list(self.items()),))
 
 
 def of_kernel(kernel: Kernel, rulebook: Rulebook) -> FactSet:

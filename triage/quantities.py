@@ -149,6 +149,10 @@ def _fixed(value: float) -> str:
 def _round(value: float, digits: int) -> float:
     if value == 0:
         return 0.0
+    shortest = repr(float(value))
+    if "e" not in shortest and len(shortest.replace(".", "").strip("-0")) > digits + 1:
+        # More digits than a tie has: the binary expansion rounds the same way, ten times as fast.
+        return float(f"{value:.{digits - 1}e}")
     # Decimal on the shortest representation: what a person would round by hand, not the binary expansion.
     exponent = math.floor(math.log10(abs(value))) - digits + 1
-    return float(Decimal(repr(float(value))).quantize(Decimal(1).scaleb(exponent), rounding=ROUND_HALF_EVEN))
+    return float(Decimal(shortest).quantize(Decimal(1).scaleb(exponent), rounding=ROUND_HALF_EVEN))

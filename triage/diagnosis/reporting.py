@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from triage.diagnosis.glossary import glossary
+from triage.diagnosis.hints import hints
+from triage.diagnosis.roofs import attainable
 from triage.diagnosis.verdict import diagnose
 from triage.model import Device, Finding, Kernel, Profile, Report, Source
 from triage.rules.loader import default_rulebook
@@ -23,12 +26,16 @@ def report(profile: Profile | Sequence[Profile], rulebook: Rulebook | None = Non
         for diagnosis in (diagnose(kernel, rules),)
         for fact in (diagnosis.facts.get("duration_ns"),)
     ]
+    shared = tuple(_shared(findings))
     return Report(
-        findings=tuple(_shared(findings)),
+        findings=shared,
         sources=tuple(_source(one) for one in profiles),
         rulebook=rules.identity,
         version=__version__,
         command=command,
+        hints=hints(shared),
+        roofs=attainable(shared),
+        glossary=glossary(rules),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -90,16 +91,24 @@ def with_roofs(report: Report, measured: Sequence[Roof]) -> Report:
             roofs.append(replace(found, device=device))
         elif device in documented:
             roofs.append(documented[device])
-    unused = [f"the measured roof of {roof.device.name} was not used: no kernel of this report ran there"
-              for name, roof in fitting.items() if name not in names]  # fmt: skip
+    unused = [
+        f"the measured roof of {roof.device.name} was not used: no kernel of this report ran there"
+        for name, roof in fitting.items()
+        if name not in names
+    ]
     return replace(report, roofs=tuple(roofs), warnings=(*report.warnings, *unused))
 
 
 def share_of(device: Device) -> Share:
     """The entry of ``rules/roofs.yaml`` for a GPU, by its name."""
-    name = (device.name or "").lower()
+    name = device.name or ""
     shares, other = _shares()
-    return next((entry for entry in shares if any(part.lower() in name for part in entry.gpus)), other)
+    return next((entry for entry in shares if any(_names(part, name) for part in entry.gpus)), other)
+
+
+def _names(part: str, name: str) -> bool:
+    # As whole words: an A3000 is no A30.
+    return re.search(rf"(?<![a-z0-9]){re.escape(part)}(?![a-z0-9])", name, re.IGNORECASE) is not None
 
 
 @lru_cache(maxsize=1)

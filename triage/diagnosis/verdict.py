@@ -9,7 +9,7 @@ from typing import Any
 from triage.diagnosis import confidence, hygiene, picture, steps
 from triage.diagnosis.lines import findings
 from triage.diagnosis.wording import evidence, filled
-from triage.facts import FactSet, of_kernel
+from triage.facts import FactSet, Known, of_kernel
 from triage.model import Bound, Contributor, Device, Diagnosis, Evidence, Kernel, Quantity, Verdict
 from triage.rules.loader import default_rulebook
 from triage.rules.rulebook import LimiterDef, Rulebook
@@ -64,7 +64,7 @@ def _diagnosis(kernel: Kernel, facts: FactSet, walked: Walked, rules: Rulebook) 
         "bars": picture.bars(facts),
         "stalls": picture.stalls(facts),
         "occupancy": picture.occupancy(facts),
-        "facts": {name: facts.fact(name) for name in rules.facts if _sayable(name, facts)},
+        "facts": Known(facts),
     }
     if named is None:
         return _undecided(kernel, facts, walked, shared)
@@ -140,13 +140,8 @@ def _headline_evidence(facts: FactSet) -> tuple[Evidence, ...]:
         "arithmetic_intensity",
         "ridge_point",
     )
-    text = "".join(f"{{{name}}}" for name in names if _sayable(name, facts))
+    text = "".join(f"{{{name}}}" for name in names if facts.sayable(name))
     return evidence(text, facts)
-
-
-def _sayable(name: str, facts: FactSet) -> bool:
-    low, high = facts.interval(name)
-    return low == high or (bool(facts.rulebook.facts[name].largest_of) and low > 0)
 
 
 def _contributors(walked: Walked, facts: FactSet, rules: Rulebook) -> tuple[Contributor, ...]:

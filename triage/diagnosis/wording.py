@@ -18,10 +18,10 @@ NOT_COLLECTED = "not collected"
 
 def value_text(fact: str, facts: FactSet) -> str:
     """The value of a fact with its unit, ``at least ...`` for a partial roll-up, or ``not collected``."""
-    kept = facts.kept.get(("text", fact))
+    kept = facts.texts.get(fact)
     if kept is None:
-        kept = facts.kept["text", fact] = _value_text(fact, facts)
-    return str(kept)
+        kept = facts.texts[fact] = _value_text(fact, facts)
+    return kept
 
 
 def _value_text(fact: str, facts: FactSet) -> str:
@@ -58,11 +58,10 @@ def quoted(fact: str, facts: FactSet) -> Evidence:
 def condition(leaf: Comparison, facts: FactSet) -> Condition:
     """A comparison as it was judged, with a clause that says so: ``DRAM 84 % is at least 65 %``."""
     # The same comparison stands in several gates and rules of a rulebook, as one object.
-    kept = facts.kept.get(("condition", id(leaf)))
+    kept = facts.conditions.get(id(leaf))
     if kept is None or kept[0] is not leaf:
-        kept = facts.kept["condition", id(leaf)] = (leaf, _condition(leaf, facts))
-    made: Condition = kept[1]
-    return made
+        kept = facts.conditions[id(leaf)] = (leaf, _condition(leaf, facts))
+    return kept[1]
 
 
 @lru_cache(maxsize=1024)
@@ -72,20 +71,22 @@ def _limit(value: float, unit: str) -> str:
 
 def _condition(leaf: Comparison, facts: FactSet) -> Condition:
     definition = facts.rulebook.facts[leaf.fact]
-    verdict = facts.judge(leaf)
-    limit = _limit(leaf.threshold.value, definition.unit)
+    verdict = leaf.judge(facts)
+    threshold = leaf.threshold
+    limit = _limit(threshold.value, definition.unit)
+    value = value_text(leaf.fact, facts)
     words = (_FAILS if verdict is Verdict.CLEAR else _HOLDS)[leaf.op]
     if verdict is Verdict.UNKNOWN:
-        text = f"{definition.label}: {value_text(leaf.fact, facts)} (compared with {limit})"
+        text = f"{definition.label}: {value} (compared with {limit})"
     else:
-        text = f"{definition.label} {value_text(leaf.fact, facts)} {words} {limit}"
+        text = f"{definition.label} {value} {words} {limit}"
     return Condition(
         leaf.fact,
         leaf.op,
-        leaf.threshold.value,
+        threshold.value,
         facts.value(leaf.fact),
         definition.unit,
         verdict,
         text,
-        leaf.threshold.source,
+        threshold.source,
     )

@@ -10,6 +10,8 @@ from triage.model import Verdict
 from triage.rules.formulas import Interval
 
 OPERATORS = ("at_least", "above", "below", "at_most")
+# Bound once: every kernel judges a hundred comparisons.
+FIRES, CLEAR, UNKNOWN = Verdict.FIRES, Verdict.CLEAR, Verdict.UNKNOWN
 
 
 class FactLookup(Protocol):
@@ -40,15 +42,14 @@ class Comparison:
     def judge(self, facts: FactLookup) -> Verdict:
         low, high = facts.interval(self.fact)
         limit = self.threshold.value
-        match self.op:
-            case "at_least":
-                return _decide(low >= limit, high < limit)
-            case "above":
-                return _decide(low > limit, high <= limit)
-            case "below":
-                return _decide(high < limit, low >= limit)
-            case _:
-                return _decide(high <= limit, low > limit)
+        op = self.op
+        if op == "at_least":
+            return FIRES if low >= limit else CLEAR if high < limit else UNKNOWN
+        if op == "above":
+            return FIRES if low > limit else CLEAR if high <= limit else UNKNOWN
+        if op == "below":
+            return FIRES if high < limit else CLEAR if low >= limit else UNKNOWN
+        return FIRES if high <= limit else CLEAR if low > limit else UNKNOWN
 
     def leaves(self) -> Iterator[Comparison]:
         yield self
@@ -61,7 +62,13 @@ class AllOf:
     parts: tuple[Node, ...]
 
     def judge(self, facts: FactLookup) -> Verdict:
-        return conjunction(part.judge(facts) for part in self.parts)
+        unknown = False
+        for part in self.parts:
+            verdict = part.judge(facts)
+            if verdict is CLEAR:
+                return verdict
+            unknown = unknown or verdict is UNKNOWN
+        return UNKNOWN if unknown else FIRES
 
     def leaves(self) -> Iterator[Comparison]:
         for part in self.parts:
@@ -105,22 +112,6 @@ class Not:
 
 
 Node = Comparison | AllOf | AnyOf | Not
-
-
-def conjunction(verdicts: Iterator[Verdict]) -> Verdict:
-    """All of several verdicts: clear wins, then unknown."""
-    unknown = False
-    for verdict in verdicts:
-        if verdict is Verdict.CLEAR:
-            return verdict
-        unknown = unknown or verdict is Verdict.UNKNOWN
-    return Verdict.UNKNOWN if unknown else Verdict.FIRES
-
-
-def _decide(holds: bool, fails: bool) -> Verdict:
-    if holds:
-        return Verdict.FIRES
-    return Verdict.CLEAR if fails else Verdict.UNKNOWN
 
 
 def map_thresholds(node: Node, change: Callable[[Comparison], Threshold]) -> Node:
