@@ -16,7 +16,7 @@ from test_readers_framing import stored
 
 from triage.errors import NothingProfiled, UnreadableReport
 from triage.model import Kernel, Profile, Quantity
-from triage.readers import child, framing, load, ncu_rep, process
+from triage.readers import child, framing, load, ncu_rep, process, ranges
 
 REPORT = Path(__file__).parent / "data" / "readers_pr.ncu-rep"
 WANTED = {"gpu__time_duration.sum", "dram__bytes.sum.per_second", "no__such_metric.sum"}
@@ -193,17 +193,17 @@ def test_a_reader_that_grows_is_ended() -> None:
 
 def test_ranges_keep_children_small() -> None:
     payload = 200_000
-    spans = ncu_rep._ranges((payload,) * 1000, 250 << 20)
+    spans = ranges.split((payload,) * 1000, 250 << 20)
     assert spans[0][0] == 0 and spans[-1][1] is None
     assert all(a[1] == b[0] for a, b in pairwise(spans))
     assert 10 <= len(spans) <= 20
-    assert ncu_rep._ranges((), 1) == [(0, None)]
-    assert ncu_rep._ranges((10**9,) * 3, 1) == [(0, 1), (1, 2), (2, None)]
+    assert ranges.split((), 1) == [(0, None)]
+    assert ranges.split((10**9,) * 3, 1) == [(0, 1), (1, 2), (2, None)]
 
 
 @needs_library
 def test_ranges_in_several_children_give_the_same(monkeypatch: pytest.MonkeyPatch, profile: Profile) -> None:
-    monkeypatch.setattr(ncu_rep, "_CHUNK_BYTES", 1)
+    monkeypatch.setattr(ranges, "CHUNK_BYTES", 1)
     seen: list[tuple[int, int]] = []
     read = load(REPORT, metrics=WANTED, progress=lambda done, total: seen.append((done, total)))
     assert _values(read.kernels) == _values(profile.kernels)

@@ -217,25 +217,27 @@ class Known(Mapping[str, Fact]):
 
     def __init__(self, facts: FactSet) -> None:
         self._facts = facts
-        self._names = dict.fromkeys(name for name in facts.rulebook.facts if facts.sayable(name))
+        self._names: tuple[str, ...] | None = None
         self._made: dict[str, Fact] = {}
 
     def __getitem__(self, name: str) -> Fact:
         made = self._made.get(name)
         if made is None:
-            if name not in self._names:
+            if name not in self:
                 raise KeyError(name)
             made = self._made[name] = self._facts.fact(name)
         return made
 
     def __contains__(self, name: object) -> bool:
-        return name in self._names
+        return name in self._facts.rulebook.facts and self._facts.sayable(str(name))
 
     def __iter__(self) -> Iterator[str]:
+        if self._names is None:
+            self._names = tuple(name for name in self._facts.rulebook.facts if self._facts.sayable(name))
         return iter(self._names)
 
     def __len__(self) -> int:
-        return len(self._names)
+        return sum(1 for _ in self)
 
     def __reduce__(self) -> tuple[type[dict[str, Fact]], tuple[list[tuple[str, Fact]]]]:
         return (dict, (list(self.items()),))

@@ -6,7 +6,7 @@ a :class:`Report` gathers them; renderers turn a Report into text.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
@@ -254,9 +254,9 @@ class Diagnosis:
     summary: str
     because: str = ""
     evidence: tuple[Evidence, ...] = ()
-    steps: tuple[Step, ...] = ()
+    steps: Sequence[Step] = ()
     contributors: tuple[Contributor, ...] = ()
-    ruled_out: tuple[RuledOut, ...] = ()
+    ruled_out: Sequence[RuledOut] = ()
     fixes: tuple[Fix, ...] = ()
     unless: tuple[str, ...] = ()
     see: tuple[tuple[str, str], ...] = ()

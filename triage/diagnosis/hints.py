@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from triage import quantities
 from triage.model import Finding, Hint
@@ -18,7 +19,9 @@ _DRAM_PCT = 40.0
 # Of the traffic of two neighbours, what keeping the intermediate on chip saves at least, to be worth a sentence.
 _SAVES = 0.15
 # Names of matrix products in the libraries and in what people write; a polynomial has the same counters.
-_PRODUCT = re.compile(r"gemm|gemv?_?batched|matmul|mat_?mul|(?<![a-z])mm(?![a-z])|conv[123]?d|einsum|attention|syrk|trmm", re.I)
+_PRODUCT = re.compile(
+    r"gemm|mat_?mul|matrix_?mul|(?<![a-z])mm(?![a-z])|conv[123]?d|einsum|attention|syrk|trmm", re.IGNORECASE
+)
 # Of the FP32 roof, or of the busy FP16 pipe: enough arithmetic that the pipe could matter at all.
 _WORKS_PCT = 2.0
 # The tensor pipe's counter reads up to 5 % on an H200 for kernels without a matrix instruction.
@@ -29,6 +32,7 @@ _MANY = 3
 # Kernels at the end of the list that together hold less than this share of the time.
 _LITTLE_PCT = 2.0
 _NAMED = 4
+_NAME = 60
 
 
 def hints(findings: Sequence[Finding]) -> tuple[Hint, ...]:
@@ -45,13 +49,14 @@ def _fusions(findings: Sequence[Finding]) -> Iterator[Hint]:
     for saving, group in sorted(made, key=lambda pair: -pair[0]):
         first = group[0]
         names = _listed([_name(findings[place]) for place in first])
-        bytes_saved = sum(_between(findings[a], findings[b]) for a, b in zip(first, first[1:], strict=False))
+        bytes_saved = sum(_between(findings[a], findings[b]) for a, b in pairwise(first))
         times = f" {len(group):,} times" if len(group) > 1 else ""
         text = (
-            f"{names} run one after the other{times} and all wait for DRAM. Where each reads what the one before wrote, "
-            f"one fused kernel keeps that on chip: at most {quantities.size(bytes_saved)} less traffic"
-            f"{' a time' if times else ''}, about {quantities.duration(saving)} {'in all' if times else 'less time'}. "
-            "The report does not show which data they share."
+            f"{names} run one after the other{times} and {'both' if len(first) == 2 else 'all'} wait for DRAM. If each "
+            f"reads what the one before it wrote, one fused kernel keeps that on chip: up to "
+            f"{quantities.size(bytes_saved)} less traffic{' each time' if times else ''}, about "
+            f"{quantities.duration(saving)} {'in all' if times else 'less time'}. The report does not show which data "
+            "they share."
         )
         yield Hint("fuse", text, tuple(place for chain in group for place in chain))
 
@@ -110,7 +115,7 @@ def _saving(findings: Sequence[Finding], chain: tuple[int, ...]) -> float:
     members = [findings[place] for place in chain]
     traffic = sum(_value(each, "dram_bytes") or 0.0 for each in members)
     time = sum(each.duration_ns or 0.0 for each in members)
-    saved = sum(_between(a, b) for a, b in zip(members, members[1:], strict=False))
+    saved = sum(_between(a, b) for a, b in pairwise(members))
     return time * min(1.0, saved / traffic) if traffic > 0 and math.isfinite(time) else 0.0
 
 
@@ -120,17 +125,16 @@ def _idle_tensor_cores(findings: Sequence[Finding]) -> Iterator[Hint]:
     if not places:
         return
     names = list(dict.fromkeys(_name(findings[place]) for place in places))
-    ratios = [
-        peak / plain
-        for place in places
-        if (peak := _value(findings[place], "tensor_peak_flops")) and (plain := _value(findings[place], "fp32_peak_flops"))
+    pairs = [
+        (_value(findings[place], "tensor_peak_flops"), _value(findings[place], "fp32_peak_flops")) for place in places
     ]
-    faster = f", with up to {quantities.significant(min(ratios), 2)} times the FP32 rate" if ratios else ""
-    verb, their = ("looks", "its") if len(names) == 1 else ("look", "their")
+    ratios = [tensor / plain for tensor, plain in pairs if tensor and plain]
+    faster = f", whose FP16 peak is {min(ratios):.0f} times the FP32 one on this chip" if ratios else ""
+    one = len(names) == 1
     text = (
-        f"{_listed(names)} {verb} like a matrix product by name, and {their} arithmetic runs on the ordinary pipes while "
-        f"the tensor cores idle. If FP16, BF16 or TF32 inputs are exact enough, the tensor cores do the same work"
-        f"{faster} (FP16): a library call or a tiled kernel with matrix instructions."
+        f"{_listed(names)} {'looks like a matrix product' if one else 'look like matrix products'} by name but "
+        f"{'computes' if one else 'compute'} on the ordinary pipes. If FP16, BF16 or TF32 inputs are exact enough, use "
+        f"the idle tensor cores{faster}: call a library, or use matrix instructions."
     )
     yield Hint("tensor-cores", text, tuple(places))
 
@@ -158,8 +162,8 @@ def _short(findings: Sequence[Finding]) -> Iterator[Hint]:
     time = sum(findings[place].duration_ns or 0.0 for place in places)
     text = (
         f"{len(places):,} of {len(findings):,} launches run less than {quantities.duration(_SHORT_NS)}, "
-        f"{quantities.duration(time)} together. A launch costs 2 to 4 us by itself, so making these kernels faster shows "
-        "little: give each launch more work, merge neighbours, or replay them as a CUDA graph."
+        f"{quantities.duration(time)} together. A launch costs 2 to 4 us by itself, so making these kernels faster "
+        "shows little: give each launch more work, merge neighbours, or replay them as a CUDA graph."
     )
     yield Hint("short-launches", text, tuple(places))
 
@@ -198,7 +202,8 @@ def _value(finding: Finding, fact: str) -> float | None:
 
 
 def _name(finding: Finding) -> str:
-    return finding.kernel.function or finding.kernel.name or f"kernel {finding.kernel.index}"
+    name = finding.kernel.function or finding.kernel.name or f"kernel {finding.kernel.index}"
+    return name if len(name) <= _NAME else f"{name[:_NAME]}..."
 
 
 def _listed(names: Sequence[str]) -> str:

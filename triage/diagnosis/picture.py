@@ -36,12 +36,9 @@ def bars(facts: FactSet) -> tuple[Bar, ...]:
 def stalls(facts: FactSet) -> tuple[tuple[str, float], ...]:
     """Stall reasons with their share of the stalled warp cycles (0 to 100), largest first, from half a percent on."""
     found = [
-        (definition.label, value)
-        for name, definition in facts.rulebook.facts.items()
-        if name.startswith("stall_")
-        and "Share of the stalled" in definition.says
-        and (value := facts.value(name)) is not None
-        and value >= 0.5
+        (facts.rulebook.facts[name].label, value)
+        for name in facts.rulebook.stalls
+        if (value := facts.value(name)) is not None and value >= 0.5
     ]
     return tuple(sorted(found, key=lambda pair: -pair[1]))
 

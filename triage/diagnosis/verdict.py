@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from triage.diagnosis import confidence, hygiene, picture, steps
+from triage.diagnosis.later import Later
 from triage.diagnosis.lines import findings
 from triage.diagnosis.wording import evidence, filled
 from triage.facts import FactSet, Known, of_kernel
@@ -22,7 +23,11 @@ _NAMED_METRICS = 8
 def diagnose(kernel: Kernel, rulebook: Rulebook | None = None) -> Diagnosis:
     """What limits ``kernel``, by the rules given (the shipped ones by default)."""
     rules = rulebook or default_rulebook()
-    facts = of_kernel(kernel, rules)
+    return of_facts(kernel, of_kernel(kernel, rules), rules)
+
+
+def of_facts(kernel: Kernel, facts: FactSet, rules: Rulebook) -> Diagnosis:
+    """What limits a kernel whose facts are there."""
     return _diagnosis(kernel, facts, walk(rules, facts), rules)
 
 
@@ -57,9 +62,9 @@ def _diagnosis(kernel: Kernel, facts: FactSet, walked: Walked, rules: Rulebook) 
     doubtful = (*serious, *hygiene.notes(kernel, facts))
     named = walked.named
     shared: dict[str, Any] = {
-        "steps": steps.steps(rules, walked, facts, serious),
+        "steps": Later(lambda: steps.steps(rules, walked, facts, serious)),
         "contributors": _contributors(walked, facts, rules),
-        "ruled_out": steps.ruled_out(walked, facts),
+        "ruled_out": Later(lambda: steps.ruled_out(walked, facts)),
         "warnings": doubtful,
         "bars": picture.bars(facts),
         "stalls": picture.stalls(facts),

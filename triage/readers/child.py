@@ -5,7 +5,8 @@ the parent. This script imports nothing of ours and nothing heavy. It takes one 
 writes one JSON line for each result, as soon as it is read, so that what was read survives a crash.
 
 Request: ``library`` (folder of ncu_report), ``path``, ``start``, ``stop`` (results, flat over all ranges),
-``metrics`` (names or null for all), ``lines`` (bool). Lines: ``{"count": n}`` first, then results, then ``{"end": n}``.
+``metrics`` (names or null for all), ``lines`` (bool), ``pick`` (only these results), ``budget`` (resident bytes after
+which it stops). Lines: ``{"count": n}`` first, then results, then ``{"end": n}``, the result behind the last one read.
 """
 
 from __future__ import annotations
@@ -172,7 +173,12 @@ def serve(request: dict[str, Any], out: TextIO) -> None:
         return
     stop = len(places) if request["stop"] is None else min(request["stop"], len(places))
     sources: dict[str, list[str]] = {}
-    for index in range(request["start"], stop):
+    picked = request.get("pick")
+    chosen = range(request["start"], stop) if picked is None else [n for n in picked if request["start"] <= n < stop]
+    for index in chosen:
+        if index > chosen[0] and _resident() > request.get("budget", math.inf):
+            stop = index
+            break
         i, j = places[index]
         # Each result is fetched once only: every fetch copies it and keeps the copy.
         action = context.range_by_idx(i).action_by_idx(j)
@@ -183,6 +189,15 @@ def serve(request: dict[str, Any], out: TextIO) -> None:
         out.write(json.dumps(record) + "\n")
         out.flush()
     out.write(json.dumps({"end": stop}) + "\n")
+
+
+def _resident() -> int:
+    """Resident bytes of this process, 0 where the system does not tell."""
+    try:
+        with open("/proc/self/statm") as file:  # noqa: PTH123 - pathlib would cost the start a few milliseconds
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
 
 
 def _serve_lines(context: Any, places: list[tuple[int, int]], request: dict[str, Any], out: TextIO) -> None:

@@ -18,7 +18,7 @@ _JOINT = "\x1f"
 class Sheet:
     """What the rows of one raw table share: metric columns with their units, and how numbers are written."""
 
-    __slots__ = ("columns", "convention", "places", "scales", "wanted")
+    __slots__ = ("columns", "convention", "keep", "places", "scales", "wanted")
 
     def __init__(
         self,
@@ -26,8 +26,12 @@ class Sheet:
         units: Sequence[str],
         convention: cells.Convention,
         wanted: Collection[str] | None = None,
+        *,
+        keep: bool = True,
     ) -> None:
         self.columns = columns
+        # Whether the metrics that are not wanted stay within reach: a verdict alone does not need them.
+        self.keep = keep or wanted is None
         self.places = columns.metrics
         self.convention = convention
         # Names to convert at once; None: every one when it is asked for.
@@ -102,7 +106,12 @@ def kernel(index: int, sheet: Sheet, row: list[str]) -> Kernel:
     """One row as a Kernel; what the leading columns of an old layout lack comes from the metrics."""
     columns = sheet.columns
     name = columns.name(row)
-    metrics = RowMetrics(sheet, [cell.replace(_JOINT, " ") for cell in row] if _JOINT in "".join(row) else row)
+    metrics: Mapping[str, Quantity | str]
+    if sheet.keep:
+        metrics = RowMetrics(sheet, [cell.replace(_JOINT, " ") for cell in row] if _JOINT in "".join(row) else row)
+    else:
+        values = ((name, sheet.metric(row, name)) for name in sheet.wanted or ())
+        metrics = {name: value for name, value in values if value is not None}
     launch, device = columns.launch(row), columns.device(row)
     told_launch, told_device = identity.launch(metrics), identity.device(metrics)
     return Kernel(

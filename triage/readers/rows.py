@@ -24,8 +24,8 @@ class Rows:
     """Iterates over the table rows of a text as lists of cells; the header row (each time it appears) included.
 
     ``log`` holds what stood around the table, ``broken`` counts rows that end in the middle of a cell, ``found``
-    says whether a header was seen, ``quoted`` whether its cells are quoted as ncu does, ``cut`` whether the last row
-    ends without a line break where that can mean a lost digit.
+    says whether a header was seen, ``separator`` and ``quoted`` how its cells are parted and whether they are quoted as
+    ncu does, ``cut`` whether the last row ends without a line break where that can mean a lost digit.
     """
 
     def __init__(self, lines: Iterable[str], log: Log) -> None:
@@ -34,13 +34,12 @@ class Rows:
         self.broken = 0
         self.found = False
         self.cut = False
-        self._separator = ","
+        self.separator = ","
         self.quoted = True
 
     def __iter__(self) -> Iterator[list[str]]:
-        if csv.field_size_limit() < _LONGEST_LINE:
-            csv.field_size_limit(_LONGEST_LINE)
-        records = self._records()
+        allow_long_cells()
+        records = self.records()
         first = next(records, None)
         if first is None:
             return
@@ -48,14 +47,14 @@ class Rows:
         source = chain([first], records)
         while True:
             try:
-                yield from csv.reader(source, delimiter=self._separator)
+                yield from csv.reader(source, delimiter=self.separator)
                 return
             except csv.Error:
                 # The record is lost; a fresh reader goes on behind it.
                 self.broken += 1
 
-    def _records(self) -> Iterator[str]:
-        """Complete records, one string each even where a cell holds a line break."""
+    def records(self) -> Iterator[str]:
+        """Complete records as text, one string each even where a cell holds a line break; instead of iterating."""
         pending: list[str] = []
         quotes = 0
         for line in self._lines:
@@ -97,17 +96,23 @@ class Rows:
             if header is None:
                 return None
             self.found = True
-            self._separator = header["sep"] or header["only"]
+            self.separator = header["sep"] or header["only"]
             self.quoted = line[header.start()] == '"'
             # An index column in front (a table saved by other software) is a column; other output is not.
-            return line if line[: header.start()].endswith(self._separator) else line[header.start() :]
+            return line if line[: header.start()].endswith(self.separator) else line[header.start() :]
         if line.startswith('"'):
             return line
         if not self.quoted:
-            return line if self._separator in line and not _is_log(line) else None
+            return line if self.separator in line and not _is_log(line) else None
         # Output of the program without a line break can stand before a row.
         inside = _ROW_START.search(line) or _HEADER.search(line)
         return line[inside.start() :] if inside else None
+
+
+def allow_long_cells() -> None:
+    """Lets the csv module take cells as long as the longest line; its limit belongs to the process."""
+    if csv.field_size_limit() < _LONGEST_LINE:
+        csv.field_size_limit(_LONGEST_LINE)
 
 
 def _is_log(line: str) -> bool:

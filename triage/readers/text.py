@@ -23,7 +23,7 @@ _RUN = "Command line profiler metrics"
 def read(path: Path, content: Content, metrics: Collection[str] | None) -> Profile:
     """Reads a text file; see :func:`triage.readers.load` for what is raised."""
     log = Log()
-    table = _Tables(path, metrics)
+    table = Tables(path, metrics)
     rows = Rows(lines(path, content.encoding), log)
     table.read(rows)
     if not rows.found:
@@ -62,63 +62,59 @@ def _doubts(gatherer: Gatherer, convention: cells.Convention) -> list[str]:
     return said
 
 
-class _Tables:
+class Tables:
     """Follows the tables of one file, however many headers it has."""
 
-    def __init__(self, path: Path, metrics: Collection[str] | None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        metrics: Collection[str] | None,
+        *,
+        convention: cells.Convention | None = None,
+        keep: bool = True,
+    ) -> None:
         self._path = path
         self._wanted = metrics
+        self._keep = keep
         self._gatherer = Gatherer(labels.known())
         self._raw: list[Kernel] = []
-        self._convention = cells.Convention()
-        self._short = self._odd = 0
+        self._convention = convention
+        self.short = self.odd = 0
 
     def read(self, rows: Iterable[list[str]]) -> None:
         """Takes all rows. Raises :class:`UnreadableReport` for a summary table or one that ncu did not write."""
         source = iter(rows)
-        head, count = [], 0
-        for row in source:
-            head.append(row)
-            count += len(row)
-            if count > _PROBED_CELLS:
-                break
-        self._convention = cells.decide(_values(head))
+        head = []
+        if self._convention is None:
+            head = probed(source)
+            self._convention = decided(head)
+        convention = self._convention
         columns: Columns | None = None
         sheet: csv_raw.Sheet | None = None
         table = 0
         for row in chain(head, source):
-            if columns is None or _is_header(row):
-                columns, sheet = self._header(row), None
+            if columns is None or is_header(row):
+                columns, sheet = header(self._path, row), None
                 table += 1
             elif columns.is_long:
                 if columns.is_result(row) and len(row) > columns.place["Metric Value"]:
-                    self._gatherer.add(table, columns, row, self._convention)
+                    self._gatherer.add(table, columns, row, convention)
                 else:
-                    self._odd += 1
+                    self.odd += 1
             elif sheet is None and columns.is_units(row):
-                sheet = csv_raw.Sheet(columns, row, self._convention, self._wanted)
+                sheet = csv_raw.Sheet(columns, row, convention, self._wanted, keep=self._keep)
             elif columns.is_result(row):
                 # A raw page without its units row: values are taken as they stand.
-                sheet = sheet or csv_raw.Sheet(columns, (), self._convention, self._wanted)
-                self._short += len(row) < len(columns.header)
+                sheet = sheet or csv_raw.Sheet(columns, (), convention, self._wanted, keep=self._keep)
+                self.short += len(row) < len(columns.header)
                 self._raw.append(csv_raw.kernel(len(self._raw), sheet, row))
             else:
-                self._odd += 1
+                self.odd += 1
 
-    def _header(self, row: list[str]) -> Columns:
-        columns = Columns.of(row)
-        if columns.is_summary:
-            raise UnreadableReport(
-                f"{self._path}: a summary table: it holds averages over launches, not results",
-                "export without --print-summary: ncu --import FILE --page raw --csv --print-units base > FILE.csv",
-            )
-        metrics = any("__" in name or name.startswith("inst_executed") for name in columns.metrics)
-        if "Kernel Name" not in columns.place or not (columns.is_long or metrics):
-            raise UnreadableReport(
-                f"{self._path}: a table, but not one that ncu wrote",
-                "make one with: ncu --import FILE --page raw --csv --print-units base > FILE.csv",
-            )
-        return columns
+    @property
+    def raw(self) -> list[Kernel]:
+        """The results of raw pages."""
+        return self._raw
 
     def kernels(self) -> tuple[Kernel, ...]:
         return tuple(self._raw) or self._gatherer.kernels()
@@ -129,30 +125,84 @@ class _Tables:
         return "csv-metrics" if set(self._gatherer.sections) == {_RUN} else "csv-details"
 
     def warnings(self, rows: Rows) -> list[str]:
-        said = _doubts(self._gatherer, self._convention)
+        said = _doubts(self._gatherer, self._convention or cells.Convention())
         if self._raw and len(self._gatherer):
-            said.append(f"the file mixes layouts; {len(self._gatherer)} results of its details tables are left out")
-        if rows.broken or rows.cut:
-            said.append(
-                "the file is cut or damaged: "
-                + (f"{rows.broken} rows break off inside a cell" if rows.broken else "its last row has no end")
-                + "; what they held is lost"
-            )
+            said.append(mixed(len(self._gatherer)))
+        said += cut(rows.broken, rows.cut)
         if self._cut_between_rows():
             said.append("the last result has far fewer metrics than the others: the file may be cut short")
-        if self._short:
-            said.append(f"{self._short} rows are shorter than the header; their last metrics are missing")
-        if self._odd:
-            said.append(f"{self._odd} lines inside the table are no rows of it and were left out")
-        return said
+        return said + strays(self.short, self.odd)
+
+    @property
+    def others(self) -> int:
+        """Results of details tables beside a raw one."""
+        return len(self._gatherer)
 
     def _cut_between_rows(self) -> bool:
         sizes = self._gatherer.sizes()
         return len(sizes) > 1 and sizes[-1] < 0.8 * min(sizes[:-1])
 
 
-def _is_header(row: list[str]) -> bool:
+def probed(rows: Iterator[list[str]]) -> list[list[str]]:
+    """The first rows, as many as decide how numbers are written."""
+    head: list[list[str]] = []
+    count = 0
+    for row in rows:
+        head.append(row)
+        count += len(row)
+        if count > _PROBED_CELLS:
+            break
+    return head
+
+
+def decided(head: list[list[str]]) -> cells.Convention:
+    """How numbers are written, from the first rows of a file."""
+    return cells.decide(_values(head))
+
+
+def header(path: Path, row: list[str]) -> Columns:
+    """The columns of a header. Raises :class:`UnreadableReport` for a summary table or one that ncu did not write."""
+    columns = Columns.of(row)
+    if columns.is_summary:
+        raise UnreadableReport(
+            f"{path}: a summary table: it holds averages over launches, not results",
+            "export without --print-summary: ncu --import FILE --page raw --csv --print-units base > FILE.csv",
+        )
+    metrics = any("__" in name or name.startswith("inst_executed") for name in columns.metrics)
+    if "Kernel Name" not in columns.place or not (columns.is_long or metrics):
+        raise UnreadableReport(
+            f"{path}: a table, but not one that ncu wrote",
+            "make one with: ncu --import FILE --page raw --csv --print-units base > FILE.csv",
+        )
+    return columns
+
+
+def is_header(row: list[str]) -> bool:
+    """Whether a row is the header of a table."""
     return "Kernel Name" in row and ("ID" in row or "Invocations" in row)
+
+
+def mixed(others: int) -> str:
+    """The warning for a raw page with ``others`` results of details tables in the same file."""
+    return f"the file mixes layouts; {others} results of its details tables are left out"
+
+
+def cut(broken: int, ending: bool) -> list[str]:
+    """The warning for rows that break off (``broken`` of them) or a file that does (``ending``)."""
+    if not broken and not ending:
+        return []
+    why = f"{broken} rows break off inside a cell" if broken else "its last row has no end"
+    return [f"the file is cut or damaged: {why}; what they held is lost"]
+
+
+def strays(short: int, odd: int) -> list[str]:
+    """Warnings for rows that end early and lines that are none."""
+    said = []
+    if short:
+        said.append(f"{short} rows are shorter than the header; their last metrics are missing")
+    if odd:
+        said.append(f"{odd} lines inside the table are no rows of it and were left out")
+    return said
 
 
 def _values(rows: list[list[str]]) -> Iterator[tuple[str, str]]:
@@ -161,7 +211,7 @@ def _values(rows: list[list[str]]) -> Iterator[tuple[str, str]]:
     places: list[int] = []
     units: list[str] = []
     for row in rows:
-        if columns is None or _is_header(row):
+        if columns is None or is_header(row):
             columns = Columns.of(row)
             places, units = list(columns.metrics.values()), []
         elif columns.is_long:

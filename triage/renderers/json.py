@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -167,7 +167,7 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(item) for key, item in value.items()}
     if is_dataclass(value):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, (tuple, list)):
+    if isinstance(value, Sequence):
         return [_plain(item) for item in value]
     # A numeric type of a library (NumPy): taken by value, so that a reader may hand one through.
     number = float(value)

@@ -15,6 +15,8 @@ _NODE_WIDTH = 12.0
 _NODE_TOP, _NODE_HEIGHT = 50.0, 52.0
 _LEFT = {"SM": 0.0, "L1": 29.33, "L2": 58.67, "DRAM": 88.0}
 _HOST_TOP, _HOST_HEIGHT = 166.0, 26.0
+# Waste below this share of a link's bytes is not drawn.
+_WORTH = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +95,8 @@ def picture(diagnosis: Diagnosis) -> Picture | None:
         return None
     scale = max(present)
     draw = _Drawing(known, scale)
-    draw.across("SM", "L1", "l1_bytes", "l1_pct")
-    draw.across("L1", "L2", "l2_bytes", "l2_pct", waste="waste_bytes")
+    draw.across("SM", "L1", "l1_bytes", "l1_pct", (("l1_waste_bytes", "unused"), ("local_bytes", "local memory")))
+    draw.across("L1", "L2", "l2_bytes", "l2_pct", (("waste_bytes", "unused"),))
     draw.dram()
     draw.host()
     for name, hit in (("L1", "l1_hit_pct"), ("L2", "l2_hit_pct")):
@@ -107,14 +109,15 @@ def picture(diagnosis: Diagnosis) -> Picture | None:
     with_host = known["host_bytes"] is not None
     if with_host:
         nodes.append(Node("Host", _LEFT["L2"], _HOST_TOP, _NODE_WIDTH, _HOST_HEIGHT))
+    lowest = max([_NODE_TOP + _NODE_HEIGHT, *(word.y for word in draw.words)])
     return Picture(
         _sentence(known),
-        _HOST_TOP + _HOST_HEIGHT + 4 if with_host else _NODE_TOP + _NODE_HEIGHT + 56,
+        max(lowest + 8, _HOST_TOP + _HOST_HEIGHT + 4 if with_host else 0.0),
         tuple(nodes),
         tuple(draw.bands),
         tuple(draw.verticals),
         tuple(draw.words),
-        tuple(text for name, text in _NAMES.items() if known[name] is None),
+        tuple(text for name, text in _NAMES.items() if known[name] is None and text),
     )
 
 
@@ -130,6 +133,10 @@ _NAMES = {
     "dram_write_bytes": "bytes written to DRAM",
     "dram_pct": "use of DRAM",
     "host_bytes": "bytes to and from host memory",
+    # Waste is drawn where it is known; without these counters nobody misses it.
+    "l1_waste_bytes": "",
+    "local_bytes": "",
+    "dram_waste_bytes": "",
 }
 
 
@@ -141,42 +148,31 @@ class _Drawing:
         self.verticals: list[Vertical] = []
         self.words: list[Word] = []
 
-    def across(self, start: str, end: str, amount: str, use: str, waste: str = "") -> None:
+    def across(self, start: str, end: str, amount: str, use: str, causes: tuple[tuple[str, str], ...]) -> None:
+        """A link with its waste at the lower edge; ``causes`` are facts of wasted bytes and a word for each."""
         x, width = _gap(start, end)
         middle = x + width / 2
         count, share = self.known[amount], self.known[use]
         thickness = self._thickness(count)
-        lost = self.known.get(waste) if waste else None
-        lost_height = min(self._thickness(lost), thickness) if lost and count else 0.0
+        lost, word = self._lost(count, causes)
+        lost_height = min(self._thickness(lost), thickness) if lost else 0.0
         top = _MIDDLE - thickness / 2
-        self.bands.append(
-            Band(
-                x,
-                width,
-                round(top, 1),
-                round(thickness, 1),
-                count is not None,
-                round(top + thickness - lost_height, 1),
-                round(lost_height, 1),
-            )
-        )
+        self.bands.append(_band(x, width, top, thickness, count is not None, lost_height))
         if count is not None:
             self.words.append(Word(quantities.size(count), middle, _MIDDLE - thickness / 2 - 6))
-        below = _MIDDLE + thickness / 2 + 16
-        if share is not None:
-            self.words.append(Word(quantities.percent(share), middle, below, kind="use"))
-            below += 15
-        if lost_height and lost is not None:
-            self.words.append(Word(quantities.size(lost), middle, below, kind="lost"))
-            self.words.append(Word("unused", middle, below + 14, kind="lost"))
+        self._below(middle, _MIDDLE + thickness / 2 + 16, share, lost, word)
 
     def dram(self) -> None:
+        """Reads above, writes below; what is wasted of both together is divided by their size."""
         x, width = _gap("L2", "DRAM")
         middle = x + width / 2
         read, write = self.known["dram_read_bytes"], self.known["dram_write_bytes"]
         above, below = self._thickness(read), self._thickness(write)
-        self.bands.append(Band(x, width, round(_MIDDLE - 2 - above, 1), round(above, 1), read is not None))
-        self.bands.append(Band(x, width, _MIDDLE + 2, round(below, 1), write is not None))
+        total = (read or 0.0) + (write or 0.0)
+        lost, word = self._lost(total, (("dram_waste_bytes", "unused"),))
+        part = min(1.0, lost / total) if lost and total else 0.0
+        self.bands.append(_band(x, width, _MIDDLE - 2 - above, above, read is not None, part * above))
+        self.bands.append(_band(x, width, _MIDDLE + 2, below, write is not None, part * below))
         if read is not None:
             self.words.append(Word("read", middle, _MIDDLE - 22 - above))
             self.words.append(Word(quantities.size(read), middle, _MIDDLE - 8 - above))
@@ -185,8 +181,20 @@ class _Drawing:
             self.words.append(Word(quantities.size(write), middle, place))
             self.words.append(Word("written", middle, place + 14))
             place += 29
-        if self.known["dram_pct"] is not None:
-            self.words.append(Word(quantities.percent(self.known["dram_pct"]), middle, place, kind="use"))
+        self._below(middle, place, self.known["dram_pct"], lost, word)
+
+    def _lost(self, count: float | None, causes: tuple[tuple[str, str], ...]) -> tuple[float, str]:
+        """Wasted bytes of a link and a word for why; what is less than a hundredth of it is not worth drawing."""
+        found = [(lost, word) for fact, word in causes if count and (lost := self.known[fact] or 0.0) >= _WORTH * count]
+        return sum(lost for lost, _ in found), " and ".join(word for _, word in found)
+
+    def _below(self, middle: float, place: float, share: float | None, lost: float, word: str) -> None:
+        if share is not None:
+            self.words.append(Word(quantities.percent(share), middle, place, kind="use"))
+            place += 15
+        if lost:
+            self.words.append(Word(quantities.size(lost), middle, place, kind="lost"))
+            self.words.append(Word(word, middle, place + 14, kind="lost"))
 
     def host(self) -> None:
         count = self.known["host_bytes"]
@@ -202,6 +210,10 @@ class _Drawing:
         return max(_THICKEST * count / self.scale, 1.0) if self.scale else 1.0
 
 
+def _band(x: float, width: float, top: float, height: float, known: bool, lost: float) -> Band:
+    return Band(x, width, round(top, 1), round(height, 1), known, round(top + height - lost, 1), round(lost, 1))
+
+
 def _gap(start: str, end: str) -> tuple[float, float]:
     x = _LEFT[start] + _NODE_WIDTH
     return round(x, 2), round(_LEFT[end] - x, 2)
@@ -215,8 +227,20 @@ def _value(diagnosis: Diagnosis, name: str) -> float | None:
 
 
 def _sentence(known: dict[str, float | None]) -> str:
-    parts = ["The thickness of each band is its bytes, all to one scale."]
-    if known["waste_bytes"] and known["l2_bytes"]:
-        share = 100 * known["waste_bytes"] / known["l2_bytes"]
-        parts.append(f"{quantities.whole_percent(min(share, 100.0))} of what L1 asked of L2 was not used (hatched).")
+    parts = ["The thickness of each band is its bytes, all to one scale; percentages are of the unit's peak."]
+    places = (
+        ("L1 fetched for the SMs", known["l1_waste_bytes"], known["l1_bytes"]),
+        ("L1 asked of L2", known["waste_bytes"], known["l2_bytes"]),
+    )
+    said = [
+        f"{quantities.whole_percent(min(100 * waste / whole, 100.0))} of what {words}"
+        for words, waste, whole in places
+        if waste and whole and waste >= _WORTH * whole
+    ]
+    if said:
+        parts.append(f"{' and '.join(said)} was not used (hatched).")
+    local, whole = known["local_bytes"], known["l1_bytes"]
+    if local and whole and local >= _WORTH * whole:
+        share = quantities.whole_percent(min(100 * local / whole, 100.0))
+        parts.append(f"{share} of what L1 moved is local memory, spilled registers or indexed arrays (hatched).")
     return " ".join(parts)

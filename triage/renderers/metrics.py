@@ -7,12 +7,13 @@ stored once.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from triage import quantities
 from triage.model import Finding, Quantity
 from triage.renderers.escape import clean, shorten
+from triage.renderers.meanings import meaning
 
 # A plain row takes about 100 bytes: up to here the whole page stays small without the script.
 _PLAIN_ROWS = 2_000
@@ -20,7 +21,7 @@ _PLAIN_ROWS = 2_000
 _LISTS = ("group:", "breakdown:")
 _TEXT = 300
 
-Row = tuple[str, str, str]
+Row = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class MetricTables:
     places: frozenset[int] = frozenset()
 
     def rows(self, place: int) -> tuple[Row, ...] | None:
-        """The rows (name, value, unit) of one kernel, or ``None`` where the script makes the table."""
+        """The rows (name, value, unit, meaning) of one kernel, or ``None`` where the script makes the table."""
         return self.plain.get(place)
 
     def has(self, place: int) -> bool:
@@ -40,22 +41,27 @@ class MetricTables:
         return place in self.places
 
 
-def collect(findings: Sequence[tuple[int, Finding]]) -> MetricTables:
-    """Tables for the kernels at these places of a report; facts stand before the metrics."""
+def collect(findings: Sequence[tuple[int, Finding]], glossary: Mapping[str, str]) -> MetricTables:
+    """Tables for the kernels at these places of a report; facts stand before the metrics. ``glossary`` is the
+    report's."""
     values = {place: _values(finding) for place, finding in findings}
     places = frozenset(place for place, table in values.items() if table)
     if sum(len(table) for table in values.values()) <= _PLAIN_ROWS:
         plain = {
-            place: tuple((clean(name), _text(value), clean(unit)) for name, (value, unit) in table.items())
+            place: tuple(
+                (clean(name), _text(value), clean(unit), clean(meaning(name, glossary)))
+                for name, (value, unit) in table.items()
+            )
             for place, table in values.items()
             if table
         }
         return MetricTables(None, plain, places)
-    return MetricTables(block(values), {}, places)
+    return MetricTables(block(values, glossary), {}, places)
 
 
-def block(values: dict[int, dict[str, tuple[float | str, str]]]) -> dict[str, object]:
-    """``names`` and ``units`` by column; ``same`` and each of ``kernels`` are a list of columns and one of values."""
+def block(values: dict[int, dict[str, tuple[float | str, str]]], glossary: Mapping[str, str]) -> dict[str, object]:
+    """``names``, ``units`` and ``said`` (a place in ``says``) by column; ``same`` and each of ``kernels`` are a list of
+    columns and one of values."""
     columns: dict[tuple[str, str], int] = {}
     for table in values.values():
         for name, (_, unit) in table.items():
@@ -78,9 +84,13 @@ def block(values: dict[int, dict[str, tuple[float | str, str]]]) -> dict[str, ob
         ]
         for place, table in packed.items()
     }
+    says: dict[str, int] = {}
+    said = [says.setdefault(clean(meaning(name, glossary)), len(says)) for name, _ in columns]
     return {
         "names": [clean(name) for name, _ in columns],
         "units": [clean(unit) for _, unit in columns],
+        "says": list(says),
+        "said": said,
         "same": [list(same), list(same.values())],
         "kernels": own,
     }

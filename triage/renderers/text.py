@@ -33,7 +33,7 @@ _COMMAND = 400
 
 def render(report: Report, *, width: int = 80, color: bool = False) -> str:
     """The report in ``width`` columns, with ANSI colours where ``color`` is true."""
-    page = _Page(max(width, _NARROWEST), color)
+    page = Page(max(width, _NARROWEST), color)
     page.line(wording.headline(report), style="bold")
     page.line(wording.undecided(report))
     for source in report.sources:
@@ -53,7 +53,7 @@ def render(report: Report, *, width: int = 80, color: bool = False) -> str:
     return page.text()
 
 
-def _kernel(page: _Page, report: Report, rank: int, digits: int, group: Group, common: tuple[str, ...]) -> None:
+def _kernel(page: Page, report: Report, rank: int, digits: int, group: Group, common: tuple[str, ...]) -> None:
     diagnosis = group.shown.diagnosis
     indent = digits + 2
     name = wording.label(group.shown.kernel, 10_000)
@@ -82,7 +82,7 @@ def _kernel(page: _Page, report: Report, rank: int, digits: int, group: Group, c
             page.line(f"Warning: {warning}", indent=indent)
 
 
-def _unsettled(page: _Page, report: Report, group: Group, indent: int) -> None:
+def _unsettled(page: Page, report: Report, group: Group, indent: int) -> None:
     diagnosis = group.shown.diagnosis
     # Rules often name the missing counters in the sentence itself: once is enough.
     if diagnosis.missing and diagnosis.missing[0] not in diagnosis.summary:
@@ -112,7 +112,7 @@ def _measured(group: Group) -> str:
     return ", ".join(parts)
 
 
-class _Page:
+class Page:
     """Lines with a hanging indent, through Rich; no trailing blanks."""
 
     def __init__(self, width: int, color: bool) -> None:

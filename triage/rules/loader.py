@@ -21,6 +21,7 @@ from triage.rules.factfile import read_facts
 from triage.rules.limiterfile import read_limiter
 from triage.rules.pathfile import check_path, read_path
 from triage.rules.rulebook import FactDef, LimiterDef, Question, Rulebook
+from triage.rules.sharing import shared
 from triage.rules.yamlfile import Document, Map, read
 
 DEFAULT_PROFILE = "guide"
@@ -80,7 +81,7 @@ def _load(paths: tuple[str, ...], profile: str) -> Rulebook:
     if profile not in profiles:
         raise FaultyRules(f"no threshold profile is called {profile!r}", f"choose one of {', '.join(sorted(profiles))}")
     identity = RulebookId(_digest(everything, profile), profile, tuple(str(folder) for folder in folders[1:]))
-    return Rulebook(facts, limiters, path, thresholds, identity)
+    return shared(Rulebook(facts, limiters, path, thresholds, identity))
 
 
 def _files(folder: Path) -> list[Path]:

@@ -141,6 +141,15 @@ class Rulebook:
     thresholds: Mapping[str, Threshold]
     identity: RulebookId
     warnings: tuple[str, ...] = field(default=())
+    stalls: tuple[str, ...] = field(default=(), init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        names = (
+            name
+            for name, definition in self.facts.items()
+            if name.startswith("stall_") and "Share of the stalled" in definition.says
+        )
+        object.__setattr__(self, "stalls", tuple(names))
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,5 +122,10 @@ def _stronger_unknown(winner: Judged, group: list[Judged], already: list[Judged]
 
 def _doubts(winner: Judged, everything: tuple[Judged, ...], blockers: list[Judged]) -> tuple[Judged, ...]:
     """Unknown answers that stand before the winner on the path and do not block it."""
-    place = everything.index(winner)
-    return tuple(entry for entry in everything[:place] if entry.verdict is Verdict.UNKNOWN and entry not in blockers)
+    found: list[Judged] = []
+    for entry in everything:
+        if entry is winner:
+            break
+        if entry.verdict is Verdict.UNKNOWN and entry not in blockers:
+            found.append(entry)
+    return tuple(found)

@@ -1,0 +1,131 @@
+"""May two measurements of one kernel be held against each other, and if not, why."""
+
+from __future__ import annotations
+
+import math
+
+from triage import quantities
+from triage.compare.model import Collection, State
+from triage.model import Device
+
+# Clocks this far apart are two settings of the GPU, not its usual wander.
+_CLOCKS_APART = 0.10
+_CLOCKS_WANDER = 0.03
+# Another problem size shows in all counters of work at once, by one factor.
+_OTHER_SIZE = 1.3
+_ONE_FACTOR = 0.10
+# The same bytes split over another grid: within this the problem is taken for the same.
+_SAME_BYTES = 0.20
+_WORK = ("ideal_sectors", "instructions", "dram_bytes")
+
+
+def other_gpu(base: State, head: State) -> bool:
+    """Whether the two ran on GPUs that are known to differ."""
+    old, new = base.kernel.device, head.kernel.device
+    return _differ(old.name, new.name) or _differ(old.cc, new.cc) or _differ(old.sms, new.sms)
+
+
+def reasons(base: State, head: State) -> tuple[str, ...]:
+    """Why no verdict on the duration can be given; empty where it can. What is unknown is no reason."""
+    old, new = base.collection, head.collection
+    found = []
+    if other_gpu(base, head):
+        devices = base.kernel.device, head.kernel.device
+        found.append(f"another GPU: {_device(devices[0])} against {_device(devices[1])}")
+    found += _clocks(base, head)
+    if _differ(old.caches, new.caches):
+        found.append(f"cache control: {old.caches} between passes against {new.caches}")
+    if _differ(old.replay, new.replay):
+        found.append(f"replay mode: {old.replay} against {new.replay}")
+    if _differ(_generation(old), _generation(new)):
+        found.append(f"ncu generation: {old.ncu} against {new.ncu}, whose defaults and counters differ")
+    size = _size(base, head)
+    if size:
+        found.append(size)
+    return tuple(found)
+
+
+def notes(base: State, head: State) -> tuple[str, ...]:
+    """What a reader should know though it changes no verdict."""
+    found = []
+    clock = _frequency(base, head)
+    if clock is not None and _CLOCKS_WANDER < abs(clock - 1) <= _CLOCKS_APART:
+        more = "higher" if clock > 1 else "lower"
+        found.append(f"the SM clock was {quantities.percent(100 * abs(clock - 1))} {more} in the head")
+    grids = base.kernel.launch.grid, head.kernel.launch.grid
+    if grids[0] != grids[1] and None not in grids and not _size(base, head):
+        found.append("the grid differs, the bytes do not: the same problem, split otherwise")
+    old, new = base.collection.ncu, head.collection.ncu
+    if old and new and old != new and _generation(base.collection) == _generation(head.collection):
+        found.append(f"ncu {old} against {new}")
+    return tuple(found)
+
+
+def _clocks(base: State, head: State) -> list[str]:
+    old, new = base.collection.clocks, head.collection.clocks
+    if _differ(old, new):
+        return [f"clock control: {old} against {new}"]
+    clock = _frequency(base, head)
+    # On another GPU another clock says nothing of its own.
+    if clock is None or abs(clock - 1) <= _CLOCKS_APART or other_gpu(base, head):
+        return []
+    shown = (quantities.quantity(state.facts["sm_frequency"], "hz") for state in (base, head))
+    return [f"clocks: the SMs ran at {' against '.join(shown)}"]
+
+
+def _size(base: State, head: State) -> str:
+    """Whether this is another problem: work that scaled as a whole, or another launch and no counter against it."""
+    grids = base.kernel.launch.grid, head.kernel.launch.grid
+    blocks = base.kernel.launch.block, head.kernel.launch.block
+    factors = [head.facts[fact] / base.facts[fact] for fact in _WORK if base.facts.get(fact) and head.facts.get(fact)]
+    scaled = [factor if factor >= 1 else 1 / factor for factor in factors]
+    like = max(factors) / min(factors) - 1 <= _ONE_FACTOR if factors else False
+    if len(factors) == len(_WORK) and like and min(scaled) >= _OTHER_SIZE:
+        return f"problem size: instructions and bytes all changed by a factor of {quantities.significant(factors[0])}"
+    if None in (*grids, *blocks) or _threads(base) == _threads(head):
+        return ""
+    # Another number of threads may be another problem or the same one split otherwise: the bytes tell.
+    for fact in ("ideal_sectors", "dram_bytes"):
+        if base.facts.get(fact) and head.facts.get(fact):
+            factor = head.facts[fact] / base.facts[fact]
+            if abs(factor - 1) <= _SAME_BYTES:
+                return ""
+            return (
+                f"problem size: {_shape(base)} against {_shape(head)}, and it moves "
+                f"{quantities.significant(factor)} times the bytes"
+            )
+    return f"problem size: {_shape(base)} against {_shape(head)}, and no counter tells whether the problem is the same"
+
+
+def _threads(state: State) -> int:
+    launch = state.kernel.launch
+    return math.prod(launch.grid or (0,)) * math.prod(launch.block or (0,))
+
+
+def _shape(state: State) -> str:
+    launch = state.kernel.launch
+    grid, block = (" x ".join(str(size) for size in shape or ()) for shape in (launch.grid, launch.block))
+    return f"{grid} blocks of {block} threads"
+
+
+def _frequency(base: State, head: State) -> float | None:
+    old, new = base.facts.get("sm_frequency"), head.facts.get("sm_frequency")
+    return new / old if old and new else None
+
+
+def _generation(collection: Collection) -> int | None:
+    year = (collection.ncu or "").split(".")[0]
+    return int(year) if year.isdecimal() else None
+
+
+def _device(device: Device) -> str:
+    parts = [f"CC {device.cc}"] if device.cc else []
+    if device.sms:
+        parts.append(f"{device.sms} SMs")
+    name = device.name or "unknown GPU"
+    return f"{name} ({', '.join(parts)})" if parts else name
+
+
+def _differ(old: object, new: object) -> bool:
+    """Both known, and not the same."""
+    return old is not None and new is not None and old != new

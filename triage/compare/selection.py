@@ -1,0 +1,70 @@
+"""``--launches A-B``: which launches of each kernel take part."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+
+from triage.errors import UsageError
+from triage.model import Kernel, Report
+
+_RANGE = re.compile(r"(\d+)(?:(-)(\d+)?)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Launches:
+    """The launches ``first`` to ``last`` (0-based, both included) of each kernel; ``last`` is ``None`` for all on."""
+
+    first: int = 0
+    last: int | None = None
+
+    def holds(self, ordinal: int) -> bool:
+        """Whether the launch with this 0-based number among its likes takes part."""
+        return ordinal >= self.first and (self.last is None or ordinal <= self.last)
+
+
+def parse(text: str | None) -> tuple[Launches, Launches]:
+    """Base and head of ``A-B``, ``A``, ``A-``, or ``BASE:HEAD`` of such. Raises :class:`UsageError`."""
+    if not text:
+        return Launches(), Launches()
+    parts = text.split(":")
+    if len(parts) > 2:
+        raise UsageError(f"--launches {text} has more than two parts", "write 0-4 for both sides, or 0-4:5-9")
+    chosen = [_one(part, text) for part in parts]
+    return chosen[0], chosen[-1]
+
+
+def _one(part: str, whole: str) -> Launches:
+    found = _RANGE.fullmatch(part.strip())
+    if found is None:
+        raise UsageError(f"--launches {whole} is no range", "write 0-4 for both sides, or 0-4:5-9 for base and head")
+    first = int(found[1])
+    last = first if found[2] is None else int(found[3]) if found[3] else None
+    if last is not None and last < first:
+        raise UsageError(f"--launches {whole} ends before it begins", "write the smaller number first")
+    return Launches(first, last)
+
+
+def select(report: Report, launches: Launches, kernel: str | None = None) -> Report:
+    """The report with those launches of each kernel (same name, grid, block, NVTX range), and only the kernels whose
+    bare or full name matches the glob ``kernel``. Raises :class:`UsageError` where nothing is left."""
+    seen: Counter[tuple[object, ...]] = Counter()
+    kept = []
+    for finding in report.findings:
+        one = finding.kernel
+        key = (one.name, one.launch.grid, one.launch.block, one.nvtx, one.device.name)
+        if launches.holds(seen[key]) and matches(one, kernel):
+            kept.append(finding)
+        seen[key] += 1
+    if not kept and report.findings:
+        what = f"kernel {kernel!r}" if kernel else f"launch {launches.first} of any kernel"
+        known = ", ".join(dict.fromkeys(finding.kernel.function[:60] for finding in report.findings[:20]))
+        raise UsageError(f"there is no {what} in {report.sources[0].path}", f"kernels: {known}")
+    return replace(report, findings=tuple(kept))
+
+
+def matches(kernel: Kernel, pattern: str | None) -> bool:
+    """Whether the bare name or the whole name matches the glob; no pattern matches everything."""
+    return pattern is None or fnmatchcase(kernel.function, pattern) or fnmatchcase(kernel.name, pattern)

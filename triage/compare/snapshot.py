@@ -1,0 +1,91 @@
+"""A report folded for comparison: one state for each kernel, launch shape and NVTX range."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from statistics import median
+
+from triage.compare import quantities
+from triage.compare.model import Collection, Snapshot, State
+from triage.model import Device, Finding, Report, Source
+
+_CONTROL = "collected with --{}-control none"
+_REPLAY = "collected with --replay-mode "
+
+
+def snapshot(report: Report) -> Snapshot:
+    """Fold the findings of a report; the order is that of first appearance."""
+    collections = [collection(source) for source in report.sources]
+    members: dict[tuple[object, ...], list[Finding]] = {}
+    for finding in report.findings:
+        one = finding.kernel
+        key = (one.device.name, one.workload, one.name, one.launch.grid, one.launch.block, one.nvtx)
+        members.setdefault(key, []).append(finding)
+    states = tuple(_state(found, collections) for found in members.values())
+    first = report.sources[0] if report.sources else None
+    return Snapshot(
+        path=", ".join(source.path for source in report.sources),
+        kind="report",
+        states=states,
+        device=first.device if first else Device(),
+        collection=collections[0] if collections else Collection(),
+        rules=(report.rulebook.digest, report.rulebook.profile),
+        warnings=tuple(dict.fromkeys(text for source in report.sources for text in source.warnings)),
+    )
+
+
+def collection(source: Source) -> Collection:
+    """How a file was collected: a report records the options that were not the default, a CSV only what a log beside
+    it says."""
+    told = source.kind == "ncu-rep"
+    warnings = source.warnings
+    replay = next((text.removeprefix(_REPLAY) for text in warnings if text.startswith(_REPLAY)), None)
+    return Collection(
+        ncu=source.ncu_version,
+        clocks=_control(warnings, "clock", "free", "controlled" if told else None),
+        caches=_control(warnings, "cache", "kept", "flushed" if told else None),
+        replay=replay or ("kernel" if told else None),
+    )
+
+
+def _control(warnings: tuple[str, ...], what: str, off: str, default: str | None) -> str | None:
+    sign = _CONTROL.format(what)
+    return off if any(text.startswith(sign) for text in warnings) else default
+
+
+def _state(found: list[Finding], collections: list[Collection]) -> State:
+    durations = tuple(
+        finding.duration_ns for finding in found if finding.duration_ns is not None and finding.duration_ns > 0
+    )
+    limiters = Counter(finding.diagnosis.limiter for finding in found).most_common()
+    # The launch that stands for all: of those with the most frequent answer, the one nearest the median.
+    candidates = [finding for finding in found if finding.diagnosis.limiter == limiters[0][0]]
+    middle = median(durations) if durations else 0.0
+    shown = min(candidates, key=lambda finding: abs((finding.duration_ns or 0.0) - middle))
+    diagnosis = shown.diagnosis
+    facts = {
+        name: fact.quantity.value
+        for name, fact in diagnosis.facts.items()
+        if fact.quantity is not None and fact.low == fact.high
+    }
+    executed = quantities.instructions(shown.kernel)
+    if executed is not None:
+        facts["instructions"] = executed
+    return State(
+        kernel=replace(shown.kernel, metrics={}, lines=()),
+        collection=collections[shown.source],
+        durations=durations,
+        launches=len(found),
+        limiter=diagnosis.limiter,
+        title=diagnosis.title,
+        family=diagnosis.family,
+        confidence=diagnosis.confidence,
+        summary=diagnosis.summary,
+        limiters=tuple(limiters),
+        contributors=tuple(item.limiter for item in diagnosis.contributors),
+        evidence=tuple(item.fact for item in diagnosis.evidence if item.fact in facts),
+        facts=facts,
+        lines=diagnosis.lines,
+        fix=diagnosis.fixes[0].text if diagnosis.fixes else "",
+    )
