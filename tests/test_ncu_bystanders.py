@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from triage.ncu.bystanders import BYSTANDERS, bystander, exclusion_pattern
+from triage.bystanders import BYSTANDERS, bystander, exclusion_pattern
 
 LEFT_OUT = {
     "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)": "collective",

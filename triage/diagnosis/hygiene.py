@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from triage import quantities
+from triage.bystanders import bystander
 from triage.facts import FactSet
 from triage.model import Kernel, Quantity
-from triage.ncu.bystanders import bystander
 
 # Hit rates and sampled counters need a steady state (Nsight Compute, Kernel Profiling Guide).
 SHORT_NS = 20_000.0

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from triage.ncu.bystanders import exclusion_pattern
+from triage.bystanders import exclusion_pattern
 from triage.ncu.find import Ncu
 from triage.ncu.options import Options
 from triage.ncu.plan import SURVEY_METRIC, Plan

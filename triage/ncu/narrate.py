@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from triage.ncu.bystanders import bystander
+from triage.bystanders import bystander
 from triage.ncu.options import Options
 from triage.ncu.plan import Plan
 from triage.ncu.selection import LeftOut, Selection

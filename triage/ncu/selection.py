@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from triage.ncu.bystanders import Bystander, bystander, exclusion_pattern
+from triage.bystanders import Bystander, bystander, exclusion_pattern
 from triage.ncu.survey import Dim3, Launch, function_name
 
 # Regular expressions longer than this are refused by some standard libraries, and no argument may exceed 128 kB.

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from triage.errors import TriageError
 from triage.model import Kernel
 from triage.readers import load, sniff
 from triage.readers.cells import Convention
@@ -58,7 +57,8 @@ class Piece(Protocol):
 class Source(Protocol):
     """A file that was looked at; ``kernels`` estimates how many it holds."""
 
-    kernels: int
+    @property
+    def kernels(self) -> int: ...
 
     def pieces(self, pick: Collection[int] | None = None) -> Iterator[Piece]:
         """The pieces, in the order of the file. ``pick`` names the only results wanted: a source that can pass over
@@ -299,7 +299,3 @@ class RawTable:
         said += text.strays(sum(tally.short for tally in tallies), sum(tally.odd for tally in tallies))
         return Tally("csv-raw", None, tuple(said), found=sum(tally.found for tally in tallies))
 
-
-def failed(error: TriageError) -> str:
-    """An error as the warning that a report over many files carries."""
-    return error.message

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from triage.model import Report
-from triage.renderers import memory, metrics, page, ranking, roofline, wording
+from triage.renderers import markdown, memory, metrics, overview, page, ranking, roofline, shared, timebar, wording
 from triage.renderers.escape import clean
 from triage.renderers.packed import Packed
 from triage.resources import folder
@@ -37,19 +37,23 @@ def render(report: Report, *, width: int = 80, color: bool = False) -> str:
     css, js = _asset(templates / "report.css"), _asset(templates / "report.js")
     ranked = ranking.by_saving(ranking.groups(report))
     shown = tuple(ranked[:_DETAILED])
-    table = metrics.collect(tuple((group.place, group.shown) for group in shown))
+    table = metrics.collect(tuple((group.place, group.shown) for group in shown), report.glossary)
     common = wording.common_warnings(report)
-    references, kept = page.References(), Packed(table.block)
+    kept = Packed(table.block, markdown={str(group.place): markdown.kernel(group, common) for group in shown})
+    references = page.References()
     context: dict[str, Any] = {
         "report": report,
-        "title": page.title(report),
+        "title": overview.title(report),
         "headline": wording.headline(report),
-        "more": page.second_sentence(report, ranked),
+        "more": overview.second_sentence(report, ranked),
         "groups": ranked,
-        "ranking_note": page.ranking_note(report, ranked),
-        "families": page.families(report),
-        "warnings": page.report_warnings(report, common),
-        "rooflines": roofline.figures(ranked),
+        "ranking_note": overview.ranking_note(report, ranked),
+        "families": overview.families(report),
+        "warnings": overview.report_warnings(report, common),
+        "rooflines": roofline.figures(ranked, report.roofs),
+        "time_segments": timebar.segments(ranked),
+        "hints": overview.hints(report, ranked),
+        "measured": overview.how_measured(report),
         "detailed": _DETAILED,
         "opened": _OPENED,
         "references": references,
@@ -60,6 +64,7 @@ def render(report: Report, *, width: int = 80, color: bool = False) -> str:
         "packed": kept,
         "inline_paths": _INLINE_PATHS,
         "kernel_memory": memory.picture,
+        "kernel_shared": shared.shared,
         "explain_hint": lambda group: page.explain_hint(report, group),
         "export_hint": lambda group: page.export_hint(report, group),
         "launches_note": page.launches_note,

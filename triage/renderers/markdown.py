@@ -9,7 +9,7 @@ from html import escape
 
 from triage import quantities
 from triage.model import Diagnosis, Evidence, Report
-from triage.renderers import page, wording
+from triage.renderers import overview, page, wording
 from triage.renderers.escape import clean, markdown, markdown_code, shorten
 from triage.renderers.ranking import Group, by_time, groups
 
@@ -26,11 +26,13 @@ def render(report: Report, *, width: int = 80, color: bool = False) -> str:
     parts = [f"### {_prose(wording.headline(report))}", _prose(wording.undecided(report))]
     parts.append("\n".join(f"{_prose(wording.source(source))}  " for source in report.sources[:10]).rstrip())
     common = wording.common_warnings(report)
-    notes = page.report_warnings(report, common)
+    notes = overview.report_warnings(report, common)
     if notes:
         parts.append("\n".join(f"- Warning: {_prose(note)}" for note in notes[:10]))
     if ranked:
         parts.append(_table(ranked))
+    if report.hints:
+        parts.append("\n".join(_items("Across kernels", [_prose(hint.text) for hint in report.hints])).rstrip())
     closing = _closing(report)
     used = sum(len(part) + 2 for part in parts) + len(closing)
     for position, group in enumerate(ranked):
@@ -64,16 +66,25 @@ def _table(ranked: tuple[Group, ...]) -> str:
     return f"{table}\n\nand {wording.count(left, 'more kernel')}, {quantities.whole_percent(rest)} of the time."
 
 
+def kernel(group: Group, common: tuple[str, ...] = ()) -> str:
+    """One kernel as Markdown, for an issue or a review: what limits it, how that is known, what to try. ``common`` are
+    warnings said elsewhere."""
+    word = wording.limiter_word(group.shown.diagnosis)
+    name = markdown_code(wording.label(group.shown.kernel, _NAME))
+    return "\n".join([f"#### {name}: {_prose(word)}", "", *_body(group, common)]).rstrip() + "\n"
+
+
 def _block(group: Group, common: tuple[str, ...]) -> str:
-    diagnosis = group.shown.diagnosis
     # Inside a summary everything is HTML until the first blank line, so Markdown's own escapes do not apply.
     name = escape(wording.label(group.shown.kernel, _NAME))
-    lines = [
-        f"<details><summary><code>{name}</code>: {escape(wording.limiter_word(diagnosis))}</summary>",
-        "",
-        _prose(diagnosis.summary),
-        "",
-    ]
+    word = escape(wording.limiter_word(group.shown.diagnosis))
+    summary = f"<details><summary><code>{name}</code>: {word}</summary>"
+    return "\n".join([summary, "", *_body(group, common), "</details>"])
+
+
+def _body(group: Group, common: tuple[str, ...]) -> list[str]:
+    diagnosis = group.shown.diagnosis
+    lines = [_prose(diagnosis.summary), ""]
     measured = page.measured_line(group)
     lines += [f"{_prose(measured)}.", ""]
     if diagnosis.limiter:
@@ -97,8 +108,7 @@ def _block(group: Group, common: tuple[str, ...]) -> str:
         [f"{_prose(step.question)} {_prose(step.answer)} *{page.step_word(step)}*" for step in diagnosis.steps],
     )
     warnings = page.own_warnings(group.shown, common)
-    lines += _items("Warnings", [_prose(text) for text in warnings])
-    return "\n".join([*lines, "</details>"])
+    return lines + _items("Warnings", [_prose(text) for text in warnings])
 
 
 def _fixes(diagnosis: Diagnosis) -> list[str]:

@@ -13,11 +13,13 @@ class Packed:
     """Collects parts of a page while it is being made.
 
     ``paths`` maps a kernel's place to HTML (already escaped), ``metrics`` is the block of
-    :func:`triage.renderers.metrics.block` or ``None`` where plain tables serve.
+    :func:`triage.renderers.metrics.block` or ``None`` where plain tables serve; ``markdown`` maps a place to what the
+    copy button puts on the clipboard.
     """
 
     metrics: dict[str, object] | None = None
     paths: dict[str, str] = field(default_factory=dict)
+    markdown: dict[str, str] = field(default_factory=dict)
 
     def path(self, place: int, markup: str) -> str:
         """Keeps the walked path of one kernel for later; prints nothing where the template calls it."""
@@ -26,7 +28,8 @@ class Packed:
 
     def text(self) -> str:
         """JSON, deflated (zlib), in Base64: letters that cannot end a ``<script>`` element. Empty without any part."""
-        if self.metrics is None and not self.paths:
+        if self.metrics is None and not self.paths and not self.markdown:
             return ""
-        kept = json.dumps({"metrics": self.metrics, "paths": self.paths}, separators=(",", ":"), allow_nan=False)
+        parts = {"metrics": self.metrics, "paths": self.paths, "markdown": self.markdown}
+        kept = json.dumps(parts, separators=(",", ":"), allow_nan=False)
         return base64.b64encode(zlib.compress(kept.encode())).decode()

@@ -10,7 +10,7 @@ from typing import Any
 from triage import quantities
 from triage.model import Bar, Condition, Diagnosis, Evidence, Finding, Report, Step, Verdict
 from triage.renderers import wording
-from triage.renderers.escape import clean, shorten
+from triage.renderers.escape import clean
 from triage.renderers.ranking import Group
 
 FAMILIES = {
@@ -21,6 +21,26 @@ FAMILIES = {
     "balance": "balance",
     "other": "a family of your own rules",
     "undecided": "undecided",
+}
+# What a warp waits for, in the words of a person who does not know the names.
+_STALL_WORDS = {
+    "barrier": "other warps at __syncthreads",
+    "branch_resolving": "a branch to be decided",
+    "dispatch_stall": "the dispatcher",
+    "drain": "stores to leave at the end of the warp",
+    "imc_miss": "a constant that missed its cache",
+    "lg_throttle": "room in the queue for global accesses",
+    "long_scoreboard": "data from global, local or texture memory",
+    "math_pipe_throttle": "a busy arithmetic pipe",
+    "membar": "a memory fence",
+    "mio_throttle": "room in the queue for shared memory and special functions",
+    "misc": "other reasons",
+    "no_instruction": "the next instruction to be fetched",
+    "short_scoreboard": "data from shared memory or special functions",
+    "sleeping": "a sleep to end",
+    "tex_throttle": "room in the texture queue",
+    "wait": "a fixed-latency result",
+    "warpgroup_arrive": "the other warps of its warpgroup",
 }
 _SIGNS = {"at_least": "\u2265", "above": ">", "below": "<", "at_most": "\u2264"}
 _STEP_WORDS = {Verdict.FIRES: "turned off here", Verdict.CLEAR: "went on", Verdict.UNKNOWN: "could not tell"}
@@ -33,64 +53,9 @@ _STATE_WORDS = {
 }
 
 
-def title(report: Report) -> str:
-    """The document's title: what was read, and how many kernels."""
-    names = ", ".join(wording.file_name(source.path) for source in report.sources[:3])
-    return shorten(f"{names or 'triage'}: {wording.count(len(report.findings), 'kernel')}", 120)
-
-
-def second_sentence(report: Report, ranked: Sequence[Group]) -> str:
-    """What the headline leaves out: all time together, the kernel with most to win back, how many are undecided."""
-    if not ranked:
-        return ""
-    known = [group.duration_ns for group in ranked if group.duration_ns is not None]
-    parts = []
-    if known and len(report.findings) > 1:
-        parts.append(f"{len(report.findings):,} launches took {quantities.duration(sum(known))} in all.")
-    bounded = [group for group in ranked if group.saving_ns is not None]
-    if bounded and len(ranked) > 1:
-        most = max(bounded, key=lambda group: group.saving_ns or 0.0)
-        name = shorten(wording.short_name(most.shown.kernel, ranked), 100)
-        parts.append(
-            f"Most to win back where it can be bounded: {name}, at most {quantities.duration(most.saving_ns)} "
-            f"of {quantities.duration(most.duration_ns)}."
-        )
-    parts.append(wording.undecided(report))
-    return " ".join(part for part in parts if part)
-
-
-def ranking_note(report: Report, ranked: Sequence[Group]) -> str:
-    """How the list is ordered, and what was folded."""
-    if len(ranked) == 1:
-        order = "One kernel." if len(report.findings) == 1 else "One kernel, launched more than once."
-    elif any(group.saving_ns is not None for group in ranked):
-        order = (
-            "Most time at stake first: the time that removing the limiter could save at most, or the whole time "
-            "where that has no bound."
-        )
-    else:
-        order = "Longest first."
-    folded = len(report.findings) - len(ranked)
-    if folded:
-        rows = "one row" if len(ranked) == 1 else f"{len(ranked):,} rows"
-        order += f" {len(report.findings):,} launches are folded into {rows}: same kernel, same shape, same limiter."
-    return order
-
-
-def families(report: Report) -> tuple[tuple[str, str], ...]:
-    """The families that occur, in a fixed order, for the legend."""
-    present = {family(finding.diagnosis) for finding in report.findings}
-    return tuple((name, words) for name, words in FAMILIES.items() if name in present)
-
-
-def report_warnings(report: Report, common: Iterable[str]) -> tuple[str, ...]:
-    """Warnings about the report, its files, and those that every kernel carries."""
-    files = [
-        f"{wording.file_name(source.path)}: {text}" if len(report.sources) > 1 else text
-        for source in report.sources
-        for text in source.warnings
-    ]
-    return tuple(dict.fromkeys((*report.warnings, *files, *(f"All kernels: {text}" for text in common))))
+def stall_words(reason: str) -> str:
+    """What a stall reason means, in a few words; empty for one that we do not know."""
+    return _STALL_WORDS.get(reason, "")
 
 
 def own_warnings(finding: Finding, common: Sequence[str]) -> tuple[str, ...]:
@@ -298,6 +263,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "place": wording.place,
     "saving": saving,
     "sentence": sentence,
+    "stall_words": stall_words,
     "source_line": wording.source,
     "source_text": source_text,
     "state_word": lambda state: _STATE_WORDS.get(state, state),

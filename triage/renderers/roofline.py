@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from triage import quantities
-from triage.model import Device
+from triage.model import Device, Roof
 from triage.renderers import page, wording
 from triage.renderers.escape import shorten
 from triage.renderers.ranking import Group
@@ -17,7 +17,13 @@ _NEAR_X, _NEAR_Y = 4.0, 6.0
 _RANKS = 4
 # Kernels that live in the caches reach intensities of millions; the axis ends before they squeeze the rest.
 _LEAST, _MOST = 0.01, 10_000.0
-_COMPUTE_ROOFS = (("fp64_peak_flops", "FP64"), ("fp32_peak_flops", "FP32"))
+_COMPUTE_ROOFS = (
+    ("fp64_peak_flops", "FP64"),
+    ("fp32_peak_flops", "FP32"),
+    ("tensor_peak_flops", "FP16 tensor"),
+)
+# The tensor pipe's counter reads up to 5 % for kernels without a matrix instruction.
+_TENSOR_PCT = 8.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +35,9 @@ class Tick:
 
 
 @dataclass(frozen=True, slots=True)
-class Roof:
-    """A straight roof between two points, and where its label stands (percent; ``label_dy`` in pixels)."""
+class Line:
+    """A straight roof between two points, and where its label stands (percent; ``label_dy`` in pixels). A ``reach`` is
+    what programs attain, below a peak of the datasheet."""
 
     label: str
     x1: float
@@ -41,6 +48,7 @@ class Roof:
     label_y: float
     label_dy: int
     anchor: str
+    reach: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,23 +79,29 @@ class Figure:
     sentence: str
     x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
-    roofs: tuple[Roof, ...]
+    roofs: tuple[Line, ...]
     points: tuple[Point, ...]
     notes: tuple[Note, ...]
+    attained: str
 
 
-def figures(ranked: Sequence[Group]) -> tuple[Figure, ...]:
-    """One figure for each GPU with at least one kernel whose intensity, FLOP/s and DRAM peak are known."""
+def figures(ranked: Sequence[Group], roofs: Sequence[Roof] = ()) -> tuple[Figure, ...]:
+    """One figure for each GPU with at least one kernel whose intensity, FLOP/s and DRAM peak are known; ``roofs`` are
+    the report's attainable ones."""
+    reachable = {roof.device: roof for roof in roofs}
     devices: dict[Device, list[tuple[int, Group]]] = {}
     for rank, group in enumerate(ranked, 1):
         devices.setdefault(group.shown.kernel.device, []).append((rank, group))
-    made = (_figure(device, members) for device, members in devices.items())
+    made = (_figure(device, members, reachable.get(device)) for device, members in devices.items())
     return tuple(figure for figure in made if figure is not None)
 
 
-def _figure(device: Device, members: Sequence[tuple[int, Group]]) -> Figure | None:
+def _figure(device: Device, members: Sequence[tuple[int, Group]], reachable: Roof | None) -> Figure | None:
     bandwidth = _peak(members, "dram_peak_bytes_per_s")
     peaks = [(label, peak) for fact, label in _COMPUTE_ROOFS if (peak := _peak(members, fact)) is not None]
+    if not any(_on_tensor_cores(group) for _, group in members):
+        # Nobody is near it: it would only squeeze the others.
+        peaks = [(label, peak) for label, peak in peaks if label != "FP16 tensor"] or peaks
     placed: list[tuple[int, Group, float, float]] = []
     idle: list[tuple[int, int]] = []
     absent: list[tuple[int, int]] = []
@@ -127,9 +141,14 @@ def _figure(device: Device, members: Sequence[tuple[int, Group]]) -> Figure | No
             Tick(plane.y(10.0**power), quantities.quantity(10.0**power, "flop/s"))
             for power in range(low, int(high) + 1)
         ),
-        (_slope(plane, bandwidth, top), *(_flat(plane, label, peak, bandwidth, top) for label, peak in peaks)),
+        (
+            *([_reach(plane, reachable.bytes_per_s, top)] if reachable is not None else []),
+            _slope(plane, bandwidth, top, label=reachable is None),
+            *(_flat(plane, label, peak, bandwidth, top) for label, peak in peaks),
+        ),
         points,
         tuple(notes),
+        _attained(bandwidth, reachable),
     )
 
 
@@ -160,6 +179,9 @@ def value(group: Group, fact: str) -> float | None:
 
 def work(group: Group) -> tuple[float | None, float | None, float | None, str]:
     """Intensity, FLOP/s, ridge point and name of the precision in which the kernel does most of its arithmetic."""
+    if _on_tensor_cores(group):
+        names = ("arithmetic_intensity_tensor", "achieved_tensor_flops", "ridge_point_tensor")
+        return (value(group, names[0]), value(group, names[1]), value(group, names[2]), "as FP16 tensor")
     single = (value(group, "arithmetic_intensity"), value(group, "achieved_flops"), value(group, "ridge_point"), "FP32")
     double = (
         value(group, "arithmetic_intensity_fp64"),
@@ -168,6 +190,11 @@ def work(group: Group) -> tuple[float | None, float | None, float | None, str]:
         "FP64",
     )
     return double if (double[1] or 0.0) > (single[1] or 0.0) else single
+
+
+def _on_tensor_cores(group: Group) -> bool:
+    busy = value(group, "pipe_tensor_pct")
+    return busy is not None and busy >= _TENSOR_PCT and value(group, "achieved_tensor_flops") is not None
 
 
 def _peak(members: Sequence[tuple[int, Group]], fact: str) -> float | None:
@@ -205,24 +232,35 @@ def _edge_point(rank: int, group: Group) -> Point:
     return Point(0.0, 100.0, group.place, page.family(group.shown.diagnosis), f"{rank}: {name}, no FLOP", "")
 
 
-def _slope(plane: _Plane, bandwidth: float, top: float) -> Roof:
-    start = max(10.0**plane.left, 10.0**plane.low / bandwidth)
-    end = top / bandwidth
-    label = f"DRAM {quantities.quantity(bandwidth, 'byte/s')}"
-    x1, y1, x2, y2 = plane.x(start), plane.y(bandwidth * start), plane.x(end), plane.y(top)
+def _slope(plane: _Plane, bandwidth: float, top: float, *, label: bool) -> Line:
+    x1, y1, x2, y2 = _ends(plane, bandwidth, top)
+    text = f"DRAM {quantities.quantity(bandwidth, 'byte/s')}" if label else ""
     # The label stands left of the line's middle: above a roof there is no kernel to cover.
-    return Roof(label, x1, y1, x2, y2, (x1 + x2) / 2 - 1, (y1 + y2) / 2, -4, "end")
+    return Line(text, x1, y1, x2, y2, (x1 + x2) / 2 - 1, (y1 + y2) / 2, -4, "end")
 
 
-def _flat(plane: _Plane, label: str, peak: float, bandwidth: float, top: float) -> Roof:
+def _reach(plane: _Plane, rate: float, top: float) -> Line:
+    x1, y1, x2, y2 = _ends(plane, rate, top)
+    text = f"DRAM, attainable {quantities.quantity(rate, 'byte/s')}"
+    return Line(text, x1, y1, x2, y2, (x1 + x2) / 2 - 2, (y1 + y2) / 2, -6, "end", reach=True)
+
+
+def _ends(plane: _Plane, rate: float, top: float) -> tuple[float, float, float, float]:
+    start, end = max(10.0**plane.left, 10.0**plane.low / rate), top / rate
+    return plane.x(start), plane.y(rate * start), plane.x(end), plane.y(top)
+
+
+def _flat(plane: _Plane, label: str, peak: float, bandwidth: float, top: float) -> Line:
     # Only above the highest roof is there room; the slope runs on above the others.
     below = 14 if peak < top else -5
     x, y = plane.x(peak / bandwidth), plane.y(peak)
-    return Roof(f"{label} {quantities.quantity(peak, 'flop/s')}", x, y, 100.0, y, x + 1, y, below, "start")
+    return Line(f"{label} {quantities.quantity(peak, 'flop/s')}", x, y, 100.0, y, x + 1, y, below, "start")
 
 
 def _sentence(
-    placed: Sequence[tuple[int, Group, float, float]], bandwidth: float, peaks: Sequence[tuple[str, float]]
+    placed: Sequence[tuple[int, Group, float, float]],
+    bandwidth: float,
+    peaks: Sequence[tuple[str, float]],
 ) -> str:
     if not placed:
         return "No kernel does floating-point arithmetic that was counted; only the roofs are drawn."
@@ -232,9 +270,19 @@ def _sentence(
     )
     lowest = min(peak for _, peak in peaks) / bandwidth
     left = sum(intensity < (work(group)[2] or lowest) for _, group, intensity, _ in placed)
+    return f"DRAM is the roof of {left} of {wording.count(len(placed), 'kernel')}: left of the ridge at {ridges}."
+
+
+def _attained(bandwidth: float, reachable: Roof | None) -> str:
+    """Which roofs are peaks and which is what programs reach, with where that comes from."""
+    if reachable is None:
+        return "All roofs are peaks of the datasheet at the clocks of the run, not what a program can reach."
+    share = quantities.whole_percent(100 * reachable.bytes_per_s / bandwidth)
+    kind = f"measured on this GPU, {share} of the peak" if reachable.measured else "not measured on this GPU"
+    peak = quantities.quantity(bandwidth, "byte/s")
     return (
-        f"DRAM is the roof of {left} of {wording.count(len(placed), 'kernel')}: left of the ridge at {ridges}. "
-        "The roofs are the chip's peaks, not what a program can reach."
+        f"The solid slope is the DRAM rate that programs attain, {kind} ({reachable.source}). Thin lines are peaks of "
+        f"the datasheet at the clocks of the run; that of DRAM is {peak}."
     )
 
 

@@ -85,8 +85,8 @@ def _sentence(total: float | None, replays: float | None, by_code: float | None,
             parts.append("The accesses of the code take no more wavefronts than is ideal.")
         else:
             parts.append(
-                f"The accesses of the code take {quantities.quantity(by_code)} where {quantities.quantity(ideal)} would "
-                f"do: {quantities.significant(factor)} times the ideal."
+                f"The accesses of the code take {quantities.quantity(by_code)} where {quantities.quantity(ideal)} "
+                f"would do: {quantities.significant(factor)} times the ideal."
             )
     return " ".join(parts) or "Shared memory is used; its wavefronts were not counted."
 
