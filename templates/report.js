@@ -87,7 +87,7 @@
   const unpacked = () => (data ??= inflate());
   const word = (number) => (number === null ? "n/a" : String(number));
   const build = async (details) => {
-    const { names, units, same, kernels } = (await unpacked()).metrics;
+    const { names, units, says, said, same, kernels } = (await unpacked()).metrics;
     const kernel = kernels[details.dataset.k];
     const values = new Map();
     for (const [columns, cells] of [same, kernel]) columns.forEach((column, place) => values.set(column, cells[place]));
@@ -98,9 +98,10 @@
         make("th", { scope: "row" }, names[column]),
         make("td", { class: "n" }, word(values.get(column))),
         make("td", {}, units[column]),
+        make("td", {}, says[said[column]]),
       );
     }
-    const head = make("tr", {}, make("th", { scope: "col" }, "Metric"), make("th", { scope: "col", class: "n" }, "Value"), make("th", { scope: "col" }, "Unit"));
+    const head = make("tr", {}, make("th", { scope: "col" }, "Metric"), make("th", { scope: "col", class: "n" }, "Value"), make("th", { scope: "col" }, "Unit"), make("th", { scope: "col" }, "What it is"));
     details.querySelector(".no-script").replaceWith(make("table", {}, make("thead", {}, head), body));
   };
   const searchable = (details) => {
@@ -131,6 +132,34 @@
         note.prepend("This browser cannot unpack the table. ");
       }
     });
+  }
+
+  // A kernel as Markdown, for an issue or a review.
+  for (const article of document.querySelectorAll("article[data-copy]")) {
+    const button = make("button", { type: "button", class: "copy" }, "Copy as Markdown");
+    const name = article.querySelector("h2 code").textContent;
+    button.setAttribute("aria-label", `Copy as Markdown: ${name}`);
+    const say = make("span", { role: "status", class: "said" });
+    button.addEventListener("click", async () => {
+      try {
+        const text = (await unpacked()).markdown[article.id.slice(1)];
+        try {
+          await navigator.clipboard.writeText(text);
+          say.textContent = "Copied";
+        } catch {
+          // A page that was opened from a mail may not write to the clipboard: then the text is there to select.
+          const area = make("textarea", { class: "markdown", readonly: "", "aria-label": `${name} as Markdown` });
+          area.value = text;
+          article.querySelector("textarea.markdown")?.remove();
+          say.after(area);
+          area.select();
+          say.textContent = "Copy the selected text:";
+        }
+      } catch {
+        say.textContent = "This browser cannot unpack the text.";
+      }
+    });
+    article.querySelector(".measured").after(make("p", { class: "tools" }, button, say));
   }
 
   for (const details of document.querySelectorAll("details.path")) {

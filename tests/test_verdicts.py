@@ -199,3 +199,18 @@ def test_a_missing_counter_is_unknown_never_zero() -> None:
 def test_labels_are_those_of_the_capture() -> None:
     labels = yaml.safe_load((DATA / "limiters_h200.yaml").read_text(encoding="utf-8"))
     assert len(labels["labels"]) == len(labelled()) == 30
+
+
+def test_one_block_too_many_shows_behind_a_rounded_wave_count() -> None:
+    tail = next(entry for entry in labelled() if entry.name == "tail_wave")
+    assert tail.kernel.metrics["launch__waves_per_multiprocessor"].value == 1  # as ncu prints 1.0038
+    assert triage.diagnose(tail.kernel).limiter == "tail-wave"
+
+
+def test_contributors_do_not_claim_what_the_named_limiter_denies() -> None:
+    """Behind wasted sectors or spills, 'well-formed' or 'what it moves is used' would be false."""
+    for entry in labelled():
+        diagnosis = triage.diagnose(entry.kernel)
+        if diagnosis.limiter in ("uncoalesced-global", "bank-conflicts", "local-memory"):
+            others = {contributor.limiter for contributor in diagnosis.contributors}
+            assert not others & {"dram-bandwidth", "l2-bandwidth", "l1-wavefronts"}

@@ -81,8 +81,10 @@ def resources(base: State, head: State, rulebook: Rulebook) -> tuple[FactMove, .
 
 
 def moves(base: State, head: State, rulebook: Rulebook) -> tuple[FactMove, ...]:
-    """The other facts that are known on both sides and moved: those that the two verdicts rest on come first."""
-    names = dict.fromkeys((*base.evidence, *head.evidence, *OTHERS))
+    """The other facts that are known on both sides and moved: those that the two verdicts rest on come first, and of
+    the two the verdict of the slower side, because it names what is lost or was won."""
+    worse = (head, base) if (head.median_ns or 0.0) > (base.median_ns or 0.0) else (base, head)
+    names = dict.fromkeys((*worse[0].evidence, *worse[1].evidence, *OTHERS))
     found = (
         move(fact, base.facts, head.facts, rulebook)
         for fact in names

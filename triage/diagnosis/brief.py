@@ -18,7 +18,7 @@ from triage.rules.rulebook import Rulebook
 # What headline, ranking, hints, roofs and the comparison of ranks read.
 KEPT = (
     "duration_ns", "sm_frequency", "compute_pct", "memory_pct", "dram_pct", "dram_bytes", "dram_read_bytes",
-    "dram_write_bytes", "dram_peak_bytes_per_second", "arithmetic_intensity", "achieved_flops",
+    "dram_write_bytes", "dram_peak_bytes_per_s", "arithmetic_intensity", "achieved_flops",
     "achieved_fp64_flops", "fp32_peak_flops", "tensor_peak_flops", "pipe_tensor_pct", "pipe_fp16_pct", "pipe_fma_pct",
 )  # fmt: skip
 

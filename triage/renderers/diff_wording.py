@@ -22,6 +22,7 @@ _MATCHES = {
     "removed": "removed",
 }
 _CAUSES = 4
+SPILLS = frozenset({"spill_requests", "local_sectors"})
 # From this factor on a factor reads better than a percentage.
 _FACTOR = 1.5
 
@@ -206,13 +207,20 @@ def difference(move: FactMove) -> str:
 
 
 def resources(pair: Pair) -> str:
-    """Registers, spills, instructions and bytes in one sentence."""
-    return "; ".join(
-        moved(move, lower=True)
-        if move.base != move.head
-        else f"{wording.lowered(move.label)} {value(move.head, move.unit)} on both sides"
-        for move in pair.resources
-    )
+    """Registers, spills, instructions and bytes in one line; what stayed at zero is not worth a word but for spills."""
+    parts = []
+    spills = [move for move in pair.resources if move.fact in SPILLS]
+    if spills and all(move.base == move.head == 0 for move in spills):
+        parts.append("no spills on either side")
+    for move in pair.resources:
+        if move in spills and move.base == move.head == 0:
+            continue
+        # The label says what is counted, so that only bytes need a unit.
+        unit = move.unit if move.unit == "byte" else ""
+        before, after = value(move.base, unit), value(move.head, unit)
+        label = wording.lowered(move.label)
+        parts.append(f"{label} {before}, unchanged" if move.base == move.head else f"{label} {before} to {after}")
+    return "; ".join(parts)
 
 
 def side(snapshot: Snapshot) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from triage.model import Verdict
@@ -23,11 +23,15 @@ class FactLookup(Protocol):
 @dataclass(frozen=True, slots=True)
 class Threshold:
     """A number to compare with, in the unit of the fact, and where it comes from. ``name`` is the entry of
-    ``thresholds.yaml`` it was taken from, or ``""`` for a number written in the rule itself."""
+    ``thresholds.yaml`` it was taken from, or ``""`` for a number written in the rule itself; ``spot`` where it is
+    written; ``was`` what it replaces, where an override or a later file changed it."""
 
     value: float
     source: str = ""
     name: str = ""
+    unit: str = field(default="", compare=False)
+    spot: tuple[str, int, int] = field(default=("", 0, 0), compare=False)
+    was: Threshold | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,16 @@ from triage.rules.conditions import Node, Threshold
 from triage.rules.formulas import Formula
 
 
+# Where something is written: file, line and column (1-based); an empty file name: nowhere.
+Spot = tuple[str, int, int]
+NOWHERE: Spot = ("", 0, 0)
+
+
+def shown(spot: Spot) -> str:
+    """A place as messages print it: ``file:line``."""
+    return f"{spot[0]}:{spot[1]}" if spot[0] else ""
+
+
 @dataclass(frozen=True, slots=True)
 class ChipRange:
     """Compute capabilities, as ``>=9.0``, ``<=8.0``, ``8.6``, or several separated by spaces (any may hold)."""
@@ -25,12 +35,15 @@ class ChipRange:
 @dataclass(frozen=True, slots=True)
 class Alternative:
     """One way to get a fact: a formula, for some chips (``cc``), under a condition (``when``). ``collect`` is False for
-    what is read when a report has it but never worth a pass (roll-ups, counted stalls)."""
+    what is read when a report has it but never worth a pass (roll-ups, counted stalls). ``chips_given`` says that the
+    file names the chips; else they follow from the names of the metrics."""
 
     formula: Formula
     cc: ChipRange | None = None
     when: Node | None = None
     collect: bool = True
+    chips_given: bool = False
+    spot: Spot = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +64,7 @@ class FactDef:
     at_least: tuple[Formula, ...] = ()
     when_nothing: str = ""
     collect: bool = True
+    spot: Spot = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +75,7 @@ class RuleCase:
     facts: Mapping[str, float]
     expect: str
     place: str
+    spot: Spot = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +87,32 @@ class Headroom:
 
 
 @dataclass(frozen=True, slots=True)
+class Confusion:
+    """A limiter that looks alike, and how to tell them apart."""
+
+    limiter: str
+    tell: str
+    spot: Spot = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """What the catalogue says of a limiter beyond its rule: the fix as code (``before``, ``after``), when a library or
+    Triton already solves it, what it is taken for, and the calibration kernels that have it by construction."""
+
+    before: str = ""
+    after: str = ""
+    library: str = ""
+    confused_with: tuple[Confusion, ...] = ()
+    proof: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class LimiterDef:
     """One limiter file. ``when`` must fire; a ``veto`` that is known to hold clears it again, an unknown veto only
     lowers the confidence. ``contributes`` says when it is worth naming behind another limiter (without it: when its
     question's gate and ``when`` hold). ``strength`` is the fact that orders contributors. ``lines`` names the
-    per-line metrics that hold what this limiter is about."""
+    per-line metrics that hold what this limiter is about. ``spots`` holds the place of each key of the file."""
 
     id: str
     title: str
@@ -96,6 +132,8 @@ class LimiterDef:
     lines: tuple[str, ...]
     headroom: Headroom | None
     place: str
+    guide: Guide = field(default_factory=Guide)
+    spots: Mapping[str, Spot] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +142,7 @@ class Blocker:
 
     limiter: str
     unless: Node | None = None
+    spot: Spot = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +152,7 @@ class Answer:
     limiter: str
     blocked_by: tuple[Blocker, ...] = ()
     only_when: Node | None = None
+    spot: Spot = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +169,7 @@ class Question:
     shows: tuple[str, ...]
     covered: bool
     note: str
+    spot: Spot = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,11 @@ class Document:
         line, column = (1, 1) if where is None else where.places.get(key or "", where.at)
         self.faults.append(Fault(self.shown, line, column, code, message))
 
+    def spot(self, where: Map | None, key: str | None = None) -> tuple[str, int, int]:
+        """The file, line and column of ``key`` of ``where``, or of the map itself."""
+        line, column = (1, 1) if where is None else where.places.get(key or "", where.at)
+        return (self.shown, line, column)
+
     def at(self, place: tuple[int, int], code: str, message: str) -> None:
         """Note a fault at a (line, column)."""
         self.faults.append(Fault(self.shown, place[0], place[1], code, message))
@@ -76,9 +81,14 @@ def read(path: Path, shown: str | None = None) -> Document:
     """Read one YAML file. Never raises for what the file holds: the faults are in the document."""
     document = Document(path, shown or str(path))
     try:
-        raw = path.read_bytes()
+        if path.exists() and not path.is_file():
+            # Reading a pipe or a device might never end.
+            document.at((1, 1), "unreadable", "cannot be read: not a file")
+            return document
+        with path.open("rb") as file:
+            raw = file.read(MAX_BYTES + 1)
         if len(raw) > MAX_BYTES:
-            document.at((1, 1), "too-large", f"the file has {len(raw)} bytes; at most {MAX_BYTES} are read")
+            document.at((1, 1), "too-large", f"the file has more than {MAX_BYTES} bytes, which is all that is read")
             return document
         document.text = raw.decode("utf-8-sig")
     except OSError as fault:

@@ -1,0 +1,72 @@
+"""The files that a command line names: folders and patterns spelt out."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from triage.errors import UnreadableReport
+
+# How the warning of a report begins that was cut short by the user.
+INTERRUPTED = "interrupted"
+_REPORTS = (".ncu-rep", ".ncu-repz", ".csv")
+# More files than any run leaves; a folder such as / would be searched for hours otherwise.
+_MOST_FILES = 100_000
+
+
+def expand(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
+    """Every report that ``paths`` name, each once, and a sentence for each folder without any.
+
+    A folder stands for the reports in it and below (``.ncu-rep``, ``.ncu-repz``, ``.csv``; links to folders are not
+    followed), a name with ``*``, ``?`` or ``[`` that is no file for what it matches. Names of files stand for
+    themselves, whatever their suffix. Raises :class:`UnreadableReport` where nothing is left.
+    """
+    found: dict[Path, None] = {}
+    empty: list[str] = []
+    for path in paths:
+        own = list(_reports(path))
+        found.update(dict.fromkeys(own))
+        if not own:
+            empty.append(f"{path}: no report in it")
+        if len(found) > _MOST_FILES:
+            raise UnreadableReport(f"{path}: more than {_MOST_FILES:,} files", "name a smaller folder")
+    if not found:
+        what = ", ".join(_REPORTS)
+        raise UnreadableReport(empty[0] if empty else "no file was given", f"name reports, or a folder of {what}")
+    return list(found), empty
+
+
+def _reports(path: Path) -> Iterator[Path]:
+    if _is_dir(path):
+        yield from _inside(path)
+    elif glob.has_magic(str(path)) and not _exists(path):
+        for match in sorted(glob.glob(str(path), recursive=True)):
+            # A pattern that also matches folders and notes is meant for the reports among them.
+            if Path(match).suffix.lower() in _REPORTS and not _is_dir(Path(match)):
+                yield Path(match)
+    else:
+        yield path
+
+
+def _inside(folder: Path) -> Iterator[Path]:
+    for where, folders, names in os.walk(folder, followlinks=False):
+        folders.sort()
+        for name in sorted(names):
+            if Path(name).suffix.lower() in _REPORTS:
+                yield Path(where) / name
+
+
+def _is_dir(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return os.path.lexists(path)
+    except (OSError, ValueError):
+        return True

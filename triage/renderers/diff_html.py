@@ -1,0 +1,82 @@
+"""A comparison as one self-contained HTML page with both sides, made with Jinja2 from ``templates/diff.html.j2``."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from triage import quantities
+from triage.compare.model import Comparison, Pair, State
+from triage.renderers import diff_wording as words
+from triage.renderers import html, page, wording
+from triage.renderers.escape import clean, shorten
+from triage.resources import folder
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+# Beyond so many kernels a section of its own each would bury the first ones; the table still has them all.
+_DETAILED = 100
+
+
+def render(comparison: Comparison, *, width: int = 80, color: bool = False) -> str:
+    """The comparison as one HTML page without script; ``width`` and ``color`` have no effect."""
+    from markupsafe import Markup
+
+    templates = folder("templates")
+    css = "".join(
+        (templates / name).read_text(encoding="utf-8").replace("\r\n", "\n") for name in ("report.css", "diff.css")
+    )
+    pairs = words.ranked(comparison)
+    quiet = words.unchanged(comparison)
+    context: dict[str, Any] = {
+        "comparison": comparison,
+        "title": shorten(f"{_file(comparison.base.path)} to {_file(comparison.head.path)}", 120),
+        "words": words,
+        "pairs": pairs,
+        "loud": [pair for pair in pairs if pair not in quiet][:_DETAILED],
+        "anchors": {id(pair): f"k{place}" for place, pair in enumerate(pairs)},
+        "family": _family,
+        "bars": _bars,
+        "launch": wording.launch,
+        "place": wording.place,
+        "css": Markup(css),
+        # The same policy as the report's, and no script at all.
+        "policy": f"default-src 'none'; style-src {html.digest(css)}; base-uri 'none'; form-action 'none'",
+    }
+    return _environment(str(templates)).get_template("diff.html.j2").render(context) + "\n"
+
+
+def _bars(pair: Pair) -> tuple[tuple[str, str, str], ...]:
+    """Both durations as (side, width in percent of the longer, words)."""
+    times = [(side, state.median_ns) for side, state in (("base", pair.base), ("head", pair.head)) if state]
+    longest = max((value for _, value in times if value is not None), default=0.0)
+    return tuple(
+        (side, f"{100 * value / longest:.1f}%", quantities.duration(value))
+        for side, value in times
+        if value is not None and longest > 0
+    )
+
+
+def _family(state: State) -> str:
+    if state.limiter is None:
+        return "undecided"
+    return state.family if state.family in page.FAMILIES else "other"
+
+
+def _file(path: str) -> str:
+    return wording.file_name(path.split(", ")[0])
+
+
+@lru_cache(maxsize=1)
+def _environment(templates: str) -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    return Environment(
+        loader=FileSystemLoader(templates),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+        finalize=lambda value: clean(value) if type(value) is str else "" if value is None else value,
+    )
