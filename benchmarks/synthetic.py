@@ -1,7 +1,7 @@
 """Large reports made from small real ones, by repeating their results: rows of a CSV, blocks of a ``.ncu-rep``.
 
-    python benchmarks/synthetic.py tests/data/limiters_h200.csv 10000 big.csv
-    python benchmarks/synthetic.py tests/data/readers_pr.ncu-rep 1000 big.ncu-rep
+python benchmarks/synthetic.py tests/data/limiters_h200.csv 10000 big.csv
+python benchmarks/synthetic.py tests/data/readers_pr.ncu-rep 1000 big.ncu-rep
 """
 
 from __future__ import annotations

@@ -20,11 +20,13 @@ from triage.model import (
     Fact,
     Finding,
     Fix,
+    Hint,
     Kernel,
     Launch,
     LineFinding,
     Quantity,
     Report,
+    Roof,
     RulebookId,
     RuledOut,
     Source,
@@ -186,6 +188,13 @@ PICTURE_FACTS = facts(
     l2_pct=(38.0, "%"),
     dram_pct=(28.1, "%"),
     waste_bytes=(1.1e8, "byte"),
+    shared_wavefronts=(1.77e7, ""),
+    shared_conflicts=(1.64e7, ""),
+    shared_access_wavefronts=(1.73e7, ""),
+    shared_ideal_wavefronts=(1.05e6, ""),
+    shared_ld_wavefronts=(1.69e7, ""),
+    shared_ld_conflicts=(1.63e7, ""),
+    sm_frequency=(1.98e9, "hz"),
 )
 
 CONFLICTS = Diagnosis(
@@ -433,7 +442,7 @@ def one() -> Report:
 
 def few() -> Report:
     """The transposes: one kernel of each family and an undecided one."""
-    return report(
+    made = report(
         finding(0, "void t_naive<32, 8>(float *, const float *, int)", UNCOALESCED, 285_400.0),
         finding(1, "void t_shared<32, 8, 0, 1>(float *, const float *, int)", CONFLICTS, 91_648.0),
         finding(2, "void t_shared<32, 8, 1, 1>(float *, const float *, int)", DRAM, 42_112.0),
@@ -443,6 +452,12 @@ def few() -> Report:
         finding(6, "void stencil_mixed<4>(float *, int)", NEAR, 77_000.0),
         finding(7, "void mystery_kernel<float>(float *)", UNDECIDED, 130_000.0),
     )
+    hints = (
+        Hint("fuse", "t_shared and t_copy run one after the other: up to 134 MB less traffic.", (2, 3)),
+        Hint("tensor-cores", "sgemm_tiled computes on the ordinary pipes.", (4,)),
+    )
+    roofs = (Roof(H200, 4.22e12, False, "88 % of the datasheet peak of HBM3e"),)
+    return replace(made, hints=hints, roofs=roofs, glossary={"dram_pct": "DRAM interface, in percent of its peak."})
 
 
 def many(count: int = 30, metric_count: int = 40) -> Report:
@@ -496,7 +511,10 @@ def hostile() -> Report:
         made.append(finding(index, name, diagnosis, 1000.0 * (index + 1), function=name))
     undecided_one = replace(UNDECIDED, collect=f"ncu --metrics 'x' {HOSTILE['script']} {HOSTILE['terminal']}")
     made.append(finding(len(made), HOSTILE["script"], undecided_one, 500.0))
-    return report(*made, path="<b>re|port</b>\x1b[31m.ncu-rep", warnings=(f"Odd names: {HOSTILE['script']}",))
+    whole = report(*made, path="<b>re|port</b>\x1b[31m.ncu-rep", warnings=(f"Odd names: {HOSTILE['script']}",))
+    hints = tuple(Hint("fuse", f"{name[:60]} and others run one after the other.", (0, 1)) for name in HOSTILE.values())
+    roof = Roof(H200, 4.22e12, True, f"measured with {HOSTILE['script']}, {HOSTILE['terminal']}")
+    return replace(whole, hints=hints, roofs=(roof,), glossary={"dram_pct": HOSTILE["script"]})
 
 
 def partial() -> Report:

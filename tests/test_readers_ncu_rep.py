@@ -213,7 +213,7 @@ def test_ranges_in_several_children_give_the_same(monkeypatch: pytest.MonkeyPatc
 @needs_library
 def test_the_child_imports_nothing_of_ours() -> None:
     request = {
-        "library": ncu_rep._library(REPORT),
+        "library": ncu_rep.library(REPORT),
         "path": str(REPORT),
         "start": 0,
         "stop": 1,

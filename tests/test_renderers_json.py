@@ -78,6 +78,14 @@ def test_layout() -> None:
     assert diagnosis["facts"]["dram_pct"] == {"value": 28.1, "unit": "%", "how": "measured"}
 
 
+def test_what_holds_across_kernels() -> None:
+    document = parse(reports.few())
+    assert [hint["kind"] for hint in document["hints"]] == ["fuse", "tensor-cores"]
+    assert document["hints"][0]["kernels"] == [2, 3]
+    (roof,) = document["roofs"]
+    assert roof["bytes_per_s"] == 4.22e12 and roof["measured"] is False and roof["device"]["name"] == "NVIDIA H200"
+
+
 def test_undecided_is_null_and_says_what_is_missing() -> None:
     diagnosis = parse(reports.undecided())["kernels"][0]["diagnosis"]
     assert diagnosis["limiter"] is None and diagnosis["family"] is None

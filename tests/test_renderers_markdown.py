@@ -87,9 +87,15 @@ def test_a_row_and_its_block() -> None:
     assert "- Which memory mechanism binds? The LSU data stage is full of replays. *turned off here*" in text
 
 
+def test_what_holds_across_kernels() -> None:
+    text = render(reports.few(), "md")
+    assert "**Across kernels**\n\n- t_shared and t_copy run one after the other" in text.replace("t\\_", "t_")
+    assert "Across kernels" not in render(reports.one(), "md")
+
+
 def test_undecided_gives_counters_and_command() -> None:
     text = render(reports.undecided(), "md")
-    assert "*undecided*" in text and "- `l1tex__data_bank_conflicts_pipe_lsu.sum`" in text
+    assert "*undecided*" in text and "3 counters would settle it, collected by" in text
     fences = [token.content.strip() for token in parse(text) if token.type == "fence"]
     assert fences == [reports.UNDECIDED.collect]
 

@@ -10,7 +10,7 @@ from triage.renderers import FORMATS, render
 
 
 def test_formats() -> None:
-    assert FORMATS == ("html", "md", "json", "text")
+    assert FORMATS == ("html", "md", "json", "text", "sarif")
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -25,4 +25,4 @@ def test_every_format_renders_every_report(name: str, format: str) -> None:
 def test_an_unknown_format_is_a_usage_error() -> None:
     with pytest.raises(UsageError, match="no report format 'pdf'") as caught:
         render(reports.one(), "pdf")
-    assert caught.value.exit_code == 2 and "html, md, json, text" in caught.value.hint
+    assert caught.value.exit_code == 2 and "html, md, json, text, sarif" in caught.value.hint

@@ -54,7 +54,7 @@ def test_what_a_kernel_says() -> None:
     assert "100 % of the time, 91.6 us, 128 x 128 blocks of 32 x 8 threads" in text
     assert "bank-conflicts (high confidence): 94 % of the shared-memory wavefronts are replays" in text
     assert "Try first: Pad the fastest dimension of the shared array by one element." in text
-    assert "Where: transpose.cu:31 (96 % of it)" in text
+    assert "Where: transpose.cu:31 (96 % of the bank-conflict wavefronts)" in text
     assert "Warning: The SM ran at 1.98 GHz" in text
 
 
@@ -67,9 +67,26 @@ def test_kernels_come_by_share_of_time() -> None:
 def test_undecided_names_the_counters_and_the_command_on_one_line() -> None:
     text = render(reports.undecided(), "text")
     assert "undecided: The LSU data stage is 84.2 % busy" in text
-    assert "l1tex__data_bank_conflicts_pipe_lsu.sum" in text
+    # The command names every counter; a list of them would say it twice.
+    assert "3 counters would settle it, collected with:" in text and "Not collected" not in text
+    assert text.count("l1tex__data_bank_conflicts_pipe_lsu.sum") == 1
     (command,) = [line for line in text.splitlines() if COMMAND.match(line)]
     assert command.strip() == reports.UNDECIDED.collect
+
+
+def test_counters_that_the_command_does_not_name_are_named() -> None:
+    vague = replace(reports.UNDECIDED, collect="triage profile -k k ./your-program")
+    text = render(reports.report(reports.finding(0, "k(int)", vague, 1.0)), "text", width=300)
+    assert "Not collected, and would settle it, are: l1tex__data_bank_conflicts_pipe_lsu.sum" in text
+    assert "Collect them with:" in text
+
+
+def test_what_holds_across_kernels_comes_last() -> None:
+    lines = render(reports.few(), "text", width=200).splitlines()
+    place = lines.index("Across kernels")
+    assert lines[place + 1] == "  - t_shared and t_copy run one after the other: up to 134 MB less traffic."
+    assert lines[place + 2].startswith("  - sgemm_tiled") and len(lines) == place + 3
+    assert "Across kernels" not in render(reports.one(), "text")
 
 
 def test_a_long_command_is_printed_once() -> None:

@@ -11,9 +11,14 @@ from typing import Annotated
 import typer
 
 from triage import __version__, commands
+from triage.compare.commands import diff
 from triage.driver.commands import app as kernels_app
 from triage.errors import TriageError
+from triage.export import export
+from triage.gates.commands import baseline, check
 from triage.ncu.commands import PROFILE_CONTEXT, doctor, profile
+from triage.rules.commands import docs, lint, schema
+from triage.validate.commands import validate
 
 app = typer.Typer(
     name="triage",
@@ -23,11 +28,16 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=True,
 )
-rules_app = typer.Typer(no_args_is_help=True, help="List, show and test the rules in force.")
+rules_app = typer.Typer(no_args_is_help=True, help="List, show, check, test and document the rules in force.")
 app.add_typer(rules_app, name="rules")
 app.add_typer(kernels_app, name="kernels")
 app.command(context_settings=PROFILE_CONTEXT)(profile)
 app.command()(doctor)
+for command in (diff, check, baseline, export):
+    app.command()(command)
+for function in (lint, docs, schema):
+    rules_app.command()(function)
+app.command()(validate)
 
 
 class Format(StrEnum):
@@ -37,18 +47,19 @@ class Format(StrEnum):
     md = "md"
     json = "json"
     text = "text"
-
-
-class Cutoffs(StrEnum):
-    """Threshold profiles."""
-
-    guide = "guide"
-    playbook = "playbook"
+    sarif = "sarif"
 
 
 Files = Annotated[list[Path], typer.Argument(help=".ncu-rep, .ncu-repz or CSV exported by ncu.", show_default=False)]
 Rules = Annotated[list[Path], typer.Option("--rules", help="A folder of rule files laid over the shipped ones.")]
-Thresholds = Annotated[Cutoffs, typer.Option("--profile", help="Threshold profile.")]
+Thresholds = Annotated[
+    str | None, typer.Option("--profile", help="Threshold profile: guide, playbook or one of the team's.")
+]
+Roofs = Annotated[list[Path], typer.Option("--roofs", help="Measured roofs, from `triage kernels bench`.")]
+SourceMaps = Annotated[
+    list[str],
+    typer.Option("--source-map", metavar="FROM=TO", help="Read source known as FROM/... below the folder TO."),
+]
 Output = Annotated[Path | None, typer.Option("-o", "--output", help="Write to this file ('-': standard output).")]
 
 
@@ -69,14 +80,18 @@ def report(
     format_: Annotated[Format | None, typer.Option("-f", "--format", help="Output format [default: text].")] = None,
     output: Output = None,
     rules: Rules = [],  # noqa: B006 - Typer copies it
-    thresholds: Thresholds = Cutoffs.guide,
+    thresholds: Thresholds = None,
+    roofs: Roofs = [],  # noqa: B006
+    source_map: SourceMaps = [],  # noqa: B006
 ) -> None:
     """Name the limiter of every kernel of a report.
 
     Prints one sentence a kernel; with -o the suffix chooses the format (.html, .md, .json, .txt).
     """
-    chosen = format_ or commands.format_of(output)
-    made = commands.diagnosed(files, commands.rulebook(rules, thresholds), command=commands.said(sys.argv))
+    output, chosen = commands.wanted_form(output, format_)
+    rulebook, whole = commands.rulebook(rules, thresholds), chosen == "html"
+    made = commands.diagnosed(files, rulebook, command=commands.said(sys.argv), every_metric=whole)
+    made = commands.completed(made, roofs, source_map)
     written = commands.render_to(made, chosen, output, default=Path(f"{files[0].stem}.html"))
     commands.say_written(written)
     commands.raise_if_failed(made)
@@ -87,7 +102,7 @@ def explain(
     file: Annotated[Path, typer.Argument(help="A report.", show_default=False)],
     kernel: Annotated[str, typer.Option("--kernel", "-k", help="Index of the kernel, or a part of its name.")] = "0",
     rules: Rules = [],  # noqa: B006 - Typer copies it
-    thresholds: Thresholds = Cutoffs.guide,
+    thresholds: Thresholds = None,
 ) -> None:
     """Show the walk along the decision path for one kernel, step by step."""
     made = commands.diagnosed([file], commands.rulebook(rules, thresholds), command=commands.said(sys.argv))
@@ -97,14 +112,14 @@ def explain(
 @app.command()
 def demo(output: Output = None) -> None:
     """Make the report of a bundled capture: transposes on an H200. Needs no GPU."""
-    rules = commands.rulebook([], Cutoffs.guide)
+    rules = commands.rulebook([], None)
     made = commands.diagnosed([commands.demo_files()], rules, command="triage demo")
     commands.render_to(made, "text", None)
     commands.say_written(commands.render_to(made, "html", output or Path("triage-demo.html")))
 
 
 @rules_app.command("list")
-def rules_list(rules: Rules = [], thresholds: Thresholds = Cutoffs.guide) -> None:  # noqa: B006 - Typer copies it
+def rules_list(rules: Rules = [], thresholds: Thresholds = None) -> None:  # noqa: B006 - Typer copies it
     """List the limiters: id, family, title."""
     commands.list_rules(commands.rulebook(rules, thresholds))
 
@@ -113,14 +128,14 @@ def rules_list(rules: Rules = [], thresholds: Thresholds = Cutoffs.guide) -> Non
 def rules_show(
     limiter: Annotated[str, typer.Argument(help="Id of a limiter.", show_default=False)],
     rules: Rules = [],  # noqa: B006 - Typer copies it
-    thresholds: Thresholds = Cutoffs.guide,
+    thresholds: Thresholds = None,
 ) -> None:
     """Show one rule: what it means, when it fires, with which thresholds from where, what to try."""
     commands.show_rule(commands.rulebook(rules, thresholds), limiter)
 
 
 @rules_app.command("test")
-def rules_test(rules: Rules = [], thresholds: Thresholds = Cutoffs.guide) -> None:  # noqa: B006 - Typer copies it
+def rules_test(rules: Rules = [], thresholds: Thresholds = None) -> None:  # noqa: B006 - Typer copies it
     """Run the tests that the rule files hold."""
     typer.echo(commands.test_rules_or_fail(rules, thresholds))
 

@@ -8,15 +8,12 @@ the report, with a warning that begins with ``interrupted``.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from triage.diagnosis.brief import Packed, Unpacker, pack
+from triage.diagnosis.brief import Unpacker
 from triage.diagnosis.ranks import odd_ones
 from triage.diagnosis.reporting import assembled, device_of
 from triage.errors import NothingProfiled, TriageError, UnreadableReport
@@ -24,6 +21,8 @@ from triage.model import Device, Finding, Report, Source
 from triage.paths import INTERRUPTED, expand
 from triage.readers import pieces
 from triage.rules.rulebook import Rulebook
+from triage.workers import Job, Pool
+from triage.workers import count as workers_for
 
 if TYPE_CHECKING:
     from triage.readers.pieces import Piece, Tally
@@ -33,11 +32,6 @@ Progress = Callable[[int, int], None]
 IN_FULL = 1000
 # Of more kernels, the groups of launches whose details are kept.
 DETAILED = 300
-# Below this much work another process would start later than this one ends.
-_ALONE_KERNELS, _ALONE_FILES = 150, 4
-# What a worker and the child that reads a report for it may take together.
-_WORKER_BYTES = 600 << 20
-_MOST_WORKERS = 16
 _SHOWN_FAILURES = 20
 
 
@@ -47,10 +41,25 @@ class _File:
 
     path: Path
     source: pieces.Source | None = None
-    fault: TriageError | None = None
+    faults: list[TriageError] = field(default_factory=list)
     tallies: list[Tally] = field(default_factory=list)
     offsets: list[int] = field(default_factory=list)
-    findings: int = 0
+    offset: int = 0
+
+    def took(self, tally: Tally) -> None:
+        """Its next piece is read."""
+        self.offsets.append(self.offset)
+        self.tallies.append(tally)
+        self.offset += max(tally.expected, tally.found)
+
+    def lost(self, error: TriageError) -> None:
+        """Its next piece cannot be read."""
+        self.faults.append(error)
+        self.took(pieces.Tally())
+
+    @property
+    def read(self) -> bool:
+        return any(tally.found for tally in self.tallies)
 
 
 def collect(
@@ -79,12 +88,12 @@ def collect(
         except TriageError as error:
             if alone:
                 raise
-            file.fault = error
+            file.faults.append(error)
     expected = sum(file.source.kernels for file in work.files if file.source)
     work.expected = expected
     many = expected > IN_FULL
-    count = _workers(expected, len(files)) if workers is None else workers
-    with _Pool(count, rules) as pool:
+    count = workers_for(expected, len(files)) if workers is None else workers
+    with Pool(count, rules) as pool:
         work.first_pass(pool, brief=many)
         if many and not work.interrupted:
             work.second_pass(pool)
@@ -103,28 +112,24 @@ class _Work:
     findings: list[Finding] = field(default_factory=list)
     devices: dict[int, dict[Device, None]] = field(default_factory=dict)
     interrupted: bool = False
-    warnings: list[str] = field(default_factory=list)
     detailed: int | None = None
 
-    def first_pass(self, pool: _Pool, *, brief: bool) -> None:
+    def first_pass(self, pool: Pool, *, brief: bool) -> None:
         """Every kernel of every file."""
         unpacker = Unpacker(self.rules)
         jobs = (
-            (place, piece, _Job(self.metrics, brief))
+            (place, piece, Job(self.metrics, brief))
             for place, file in enumerate(self.files)
             for piece in self._pieces(place, file)
         )
         try:
             for place, answer in pool.run(jobs):
                 file = self.files[place]
+                offset = file.offset
                 if isinstance(answer, TriageError):
-                    self._fail(file, answer)
+                    file.lost(answer)
                     continue
-                offset = sum(tally.expected or tally.found for tally in file.tallies[-1:]) + (
-                    file.offsets[-1] if file.offsets else 0
-                )
-                file.offsets.append(offset)
-                file.tallies.append(answer.tally)
+                file.took(answer.tally)
                 made = (
                     [unpacker.finding(packed, place, offset) for packed in answer.packed]
                     if answer.packed
@@ -136,8 +141,6 @@ class _Work:
                     self.progress(len(self.findings), max(self.expected, len(self.findings)))
         except KeyboardInterrupt:
             self.interrupted = True
-        if pool.broken:
-            self.warnings.append(f"{pool.broken} parts are lost: a reading process was ended (out of memory?)")
 
     def _pieces(self, place: int, file: _File) -> Iterator[Piece]:
         if file.source is None:
@@ -145,15 +148,9 @@ class _Work:
         try:
             yield from file.source.pieces()
         except TriageError as error:
-            self._fail(file, error)
+            file.faults.append(error)
 
-    def _fail(self, file: _File, error: TriageError) -> None:
-        if file.tallies:
-            self.warnings.append(f"{error.message}; what was read before is kept")
-        else:
-            file.fault = error
-
-    def second_pass(self, pool: _Pool) -> None:
+    def second_pass(self, pool: Pool) -> None:
         """The details of the launches that stand for the groups which a report shows first."""
         from triage.renderers import ranking
 
@@ -171,26 +168,27 @@ class _Work:
                 if isinstance(answer, TriageError):
                     continue
                 for finding in answer.findings:
-                    at = wanted[place].get(finding.kernel.index + answer.offset)
-                    if at is not None:
-                        self.findings[at] = _placed(finding, place, answer.offset)
+                    chosen_at = wanted[place].get(finding.kernel.index + answer.offset)
+                    if chosen_at is not None:
+                        self.findings[chosen_at] = _placed(finding, place, answer.offset)
         except KeyboardInterrupt:
             self.interrupted = True
 
-    def _chosen(self, wanted: dict[int, dict[int, int]]) -> Iterator[tuple[int, Piece, _Job]]:
+    def _chosen(self, wanted: dict[int, dict[int, int]]) -> Iterator[tuple[int, Piece, Job]]:
         for place, indices in wanted.items():
             file = self.files[place]
             assert file.source is not None
             numbered = zip(file.source.pieces(indices), file.offsets, file.tallies, strict=False)
             for piece, offset, tally in numbered:
-                size = tally.expected or tally.found
-                own = frozenset(n - offset for n in indices if offset <= n < offset + size)
+                size = max(tally.expected, tally.found)
+                whole = len(file.tallies) == 1
+                own = frozenset(n - offset for n in indices if whole or offset <= n < offset + size)
                 if own:
-                    yield place, piece, _Job(self.metrics, False, own, offset)
+                    yield place, piece, Job(self.metrics, False, own, offset)
 
     def report(self, command: str, skipped: Sequence[str]) -> Report:
         """The report over everything that was found."""
-        read = [place for place, file in enumerate(self.files) if file.tallies]
+        read = [place for place, file in enumerate(self.files) if file.read]
         renumbered = {place: number for number, place in enumerate(read)}
         sources = []
         for place in read:
@@ -207,12 +205,14 @@ class _Work:
     def _said(self, skipped: Sequence[str]) -> Iterator[str]:
         if self.interrupted:
             yield f"{INTERRUPTED}: {len(self.findings):,} of about {self.expected:,} kernels were read"
-        faults = [file.fault.message for file in self.files if file.fault]
+        faults = [file.faults[0].message for file in self.files if file.faults and not file.read]
         for text in (*faults, *skipped)[:_SHOWN_FAILURES]:
             yield f"left out: {text}"
         if len(faults) + len(skipped) > _SHOWN_FAILURES:
             yield f"left out: {len(faults) + len(skipped) - _SHOWN_FAILURES} more files"
-        yield from self.warnings
+        for file in self.files:
+            if file.faults and file.read:
+                yield f"{file.path}: parts of it are lost: {file.faults[0].message}"
         if self.detailed is not None:
             yield (
                 f"the {self.detailed} kernels that take most time are told in full, the others by their verdict; "
@@ -226,7 +226,7 @@ def _placed(finding: Finding, source: int, offset: int) -> Finding:
 
 
 def _nothing(work: _Work, alone: bool) -> TriageError | KeyboardInterrupt:
-    faults = [file.fault for file in work.files if file.fault]
+    faults = [file.faults[0] for file in work.files if file.faults]
     if work.interrupted:
         return KeyboardInterrupt()
     if alone or len(faults) == 1 == len(work.files):
@@ -238,136 +238,3 @@ def _nothing(work: _Work, alone: bool) -> TriageError | KeyboardInterrupt:
         faults[0].hint if faults else "",
         details=tuple(fault.message for fault in faults),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Job:
-    """What is wanted of a piece: packed verdicts of all (``brief``), or findings of all or of those in ``pick``."""
-
-    metrics: Collection[str] | None
-    brief: bool
-    pick: frozenset[int] | None = None
-    offset: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    tally: Tally
-    packed: list[Packed]
-    findings: list[Finding]
-    offset: int
-
-
-def _answer(piece: Piece, job: _Job, rules: Rulebook) -> _Answer:
-    from triage.diagnosis.reporting import finding
-    from triage.diagnosis.verdict import diagnose
-
-    kernels, tally = piece.read(job.metrics, keep=not job.brief)
-    if job.brief:
-        return _Answer(tally, [pack(kernel, diagnose(kernel, rules)) for kernel in kernels], [], job.offset)
-    chosen = [kernel for kernel in kernels if job.pick is None or kernel.index in job.pick]
-    return _Answer(tally, [], [finding(kernel, rules) for kernel in chosen], job.offset)
-
-
-# Rules hold functions, which cannot be sent: every worker loads its own.
-_own_rules: list[Rulebook] = []
-
-
-def _start(folders: tuple[str, ...], profile: str) -> None:
-    import signal
-
-    from triage.rules import load_rulebook
-
-    # Ctrl-C reaches every process of the terminal; the parent decides what becomes of the workers.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _own_rules.append(load_rulebook(folders, profile=profile))
-
-
-def _work(piece: Piece, job: _Job) -> _Answer | TriageError:
-    try:
-        return _answer(piece, job, _own_rules[-1])
-    except TriageError as error:
-        # Exceptions with keyword arguments do not survive pickling; as a value it does.
-        return _portable(error)
-
-
-def _portable(error: TriageError) -> TriageError:
-    made = type(error)(error.message, error.hint)
-    made.details = error.details
-    return made
-
-
-class _Pool:
-    """Runs jobs here, or in ``workers`` processes; answers come in the order of the jobs."""
-
-    def __init__(self, workers: int, rules: Rulebook) -> None:
-        self._workers = workers
-        self._rules = rules
-        self._executor: Executor | None = None
-        self.broken = 0
-
-    def __enter__(self) -> _Pool:
-        if self._workers > 1:
-            import multiprocessing
-
-            # Started afresh: this process may have threads, which a fork would tear.
-            self._executor = ProcessPoolExecutor(
-                self._workers,
-                mp_context=multiprocessing.get_context("spawn"),
-                initializer=_start,
-                initargs=(self._rules.identity.folders, self._rules.identity.profile),
-            )
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._executor is not None:
-            self._executor.shutdown(wait=False, cancel_futures=True)
-
-    def run(self, jobs: Iterable[tuple[int, Piece, _Job]]) -> Iterator[tuple[int, _Answer | TriageError]]:
-        if self._executor is None:
-            for place, piece, job in jobs:
-                try:
-                    yield place, _answer(piece, job, self._rules)
-                except TriageError as error:
-                    yield place, error
-            return
-        # Few pieces wait at a time, so that the rows of a large table are never all in memory.
-        waiting: deque[tuple[int, Future[_Answer | TriageError]]] = deque()
-        for place, piece, job in jobs:
-            try:
-                waiting.append((place, self._executor.submit(_work, piece, job)))
-            except BrokenProcessPool:
-                self.broken += 1
-            if len(waiting) > 2 * self._workers:
-                yield from self._next(waiting)
-        while waiting:
-            yield from self._next(waiting)
-
-    def _next(
-        self, waiting: deque[tuple[int, Future[_Answer | TriageError]]]
-    ) -> Iterator[tuple[int, _Answer | TriageError]]:
-        place, future = waiting.popleft()
-        try:
-            yield place, future.result()
-        except BrokenProcessPool:
-            self.broken += 1
-
-
-def _workers(kernels: int, files: int) -> int:
-    """How many processes to use: none for little work, else by cores and by the memory that is free."""
-    from triage.readers.ranges import cores
-
-    if kernels <= _ALONE_KERNELS and files <= _ALONE_FILES:
-        return 1
-    return max(1, min(cores(), _free_bytes() // _WORKER_BYTES, _MOST_WORKERS))
-
-
-def _free_bytes() -> int:
-    """Memory that can be had without swapping, by what the system tells; 4 GiB where it does not."""
-    try:
-        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    except (OSError, ValueError, IndexError):
-        pass
-    return 4 << 30

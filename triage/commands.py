@@ -6,69 +6,98 @@ import os
 import shlex
 import shutil
 import sys
+import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from triage import output, resources
 from triage.errors import GateFailed, ProgramFailed, TriageError, UsageError
-from triage.model import Finding, Profile, Report, SourceLine
-from triage.readers import load, source_lines
-from triage.rules import Rulebook, load_rulebook
+from triage.model import Finding, Report, SourceLine
+from triage.paths import INTERRUPTED
+from triage.readers import source_lines
+from triage.rules import Rulebook
+from triage.team import examine, rulebook_for
 
-SUFFIXES = {"html": ".html", "md": ".md", "json": ".json", "text": ".txt"}
+SUFFIXES = {"html": ".html", "md": ".md", "json": ".json", "text": ".txt", "sarif": ".sarif"}
 # Lines of the kernels that take the time: a few milliseconds each, fifteen more with machine code.
 LINES_FOR = 100
 MACHINE_CODE_FOR = 10
+# A page lists all metrics of its kernels, 1,500 each, where the files (bytes) hold some hundred kernels at most.
+EVERY_METRIC_OF = 32_000_000
+# Characters of a line of an error: a name from a report may be as long as the report.
+_LONGEST_LINE = 2000
 DEMO = "transposes.ncu-repz"
 DEMO_CSV = "transposes.csv"
 
 
-def rulebook(folders: Sequence[Path], profile: str) -> Rulebook:
-    """The rules in force for a command."""
-    return load_rulebook(tuple(str(folder) for folder in folders), profile=profile)
-
-
-def read(files: Sequence[Path], rules: Rulebook) -> list[Profile]:
-    """Every file, with the metrics that rules and page need."""
-    wanted = wanted_metrics(rules)
-    return [load(file, metrics=wanted) for file in files]
+def rulebook(folders: Sequence[Path], profile: str | None) -> Rulebook:
+    """The rules in force for a command: those of the nearest triage.yaml too; ``profile`` only if one was asked for."""
+    return rulebook_for(folders, profile or None)
 
 
 def wanted_metrics(rules: Rulebook) -> frozenset[str]:
-    """Every metric that any way to any fact may use: what reading a report asks for."""
-    names: set[str] = {"profiler__replayer_passes"}
-    for definition in rules.facts.values():
-        for formula in (
-            *(alternative.formula for alternative in definition.alternatives),
-            *definition.at_most,
-            *definition.at_least,
-        ):
-            names.update(formula.metrics)
-    return frozenset(names)
+    """What reading a report asks for: every metric that any way to any fact may use, and what bears witness to them."""
+    from triage.diagnosis.consistency import read_by
+    from triage.diagnosis.relations import WITNESSES
+
+    return read_by(rules) | WITNESSES | {"profiler__replayer_passes"}
 
 
-def diagnosed(files: Sequence[Path], rules: Rulebook, *, command: str) -> Report:
-    """Read, diagnose, and look up the source lines that hold what the named limiters are about."""
-    from triage.diagnosis import report
+def diagnosed(files: Sequence[Path], rules: Rulebook, *, command: str, every_metric: bool = False) -> Report:
+    """Read, diagnose, and look up the source lines that hold what the named limiters are about. ``every_metric`` also
+    keeps the metrics that no rule asks for, where the files are small enough."""
+    from triage.collection import collect
 
-    return _with_lines(report(read(files, rules), rules, command=command), files, rules)
+    wanted = None if every_metric and _small(files) else wanted_metrics(rules)
+    return _with_lines(collect(files, rules, wanted, command=command, progress=_progress()), rules)
 
 
-def _with_lines(made: Report, files: Sequence[Path], rules: Rulebook) -> Report:
+def _small(files: Sequence[Path]) -> bool:
+    return all(file.is_file() for file in files) and sum(file.stat().st_size for file in files) <= EVERY_METRIC_OF
+
+
+def completed(report: Report, roofs: Sequence[Path], maps: Sequence[str]) -> Report:
+    """The report with measured roofs, and with source text from disk where it has none; what the command line does not
+    say, the nearest triage.yaml may."""
+    from triage.diagnosis.roofs import read_roofs, with_roofs
+    from triage.diagnosis.source_text import read_map, with_source
+
+    team = examine()
+    roofs = roofs or ([team.roofs] if team.roofs is not None else [])
+    maps = maps or team.report.source_map
+    report = with_roofs(report, [read_roofs(path) for path in roofs]) if roofs else report
+    return with_source(report, [read_map(text) for text in maps]) if maps else report
+
+
+def _progress() -> Callable[[int, int], None] | None:
+    """Says how far reading is, on a line of its own that the terminal keeps rewriting; nothing where nobody looks."""
+    if not sys.stderr.isatty():
+        return None
+    begun = time.monotonic()
+
+    def say(done: int, expected: int) -> None:
+        # What is over within a second needs no announcement.
+        if time.monotonic() - begun > 1:
+            end = "\r\033[K" if done >= expected else ""
+            print(f"\r\033[Kread {done:,} of {expected:,} kernels{end}", end="", file=sys.stderr, flush=True)
+
+    return say
+
+
+def _with_lines(made: Report, rules: Rulebook) -> Report:
     from triage.diagnosis.lines import wanted, with_lines
+    from triage.renderers.ranking import by_time, groups
 
     lines: dict[tuple[int, int], tuple[SourceLine, ...]] = {}
-    for place, file in enumerate(files):
-        if made.sources[place].kind != "ncu-rep":
+    # Of a kernel that is launched often, the launch that a report shows stands for all.
+    shown = [group.shown for group in by_time(groups(made))[:LINES_FOR]]
+    for place, source in enumerate(made.sources):
+        if source.kind != "ncu-rep":
             continue
-        ranked = sorted(
-            (finding for finding in made.findings if finding.source == place),
-            key=lambda finding: -(finding.duration_ns or 0.0),
-        )[:LINES_FOR]
-        names = {finding.kernel.index: wanted(finding, rules) for finding in ranked}
+        names = {finding.kernel.index: wanted(finding, rules) for finding in shown if finding.source == place}
         asked = {index: metrics for index, metrics in names.items() if metrics}
-        found = source_lines(file, asked, machine_code=list(asked)[:MACHINE_CODE_FOR])
+        found = source_lines(source.path, asked, machine_code=list(asked)[:MACHINE_CODE_FOR])
         lines |= {(place, index): entries for index, entries in found.items()}
     return with_lines(made, rules, lines) if lines else made
 
@@ -88,7 +117,9 @@ def render_to(report: Report, format_: str, target: Path | None, *, default: Pat
 
 
 def raise_if_failed(report: Report) -> None:
-    """A report of a program that failed is shown, then the exit code says so."""
+    """A report of a program that failed, or of a reading that was interrupted, is shown; then the exit code says so."""
+    if any(warning.startswith(INTERRUPTED) for warning in report.warnings):
+        raise KeyboardInterrupt
     for source in report.sources:
         for warning in source.warnings:
             if warning.startswith("program failed"):
@@ -138,7 +169,7 @@ def show_rule(rules: Rulebook, limiter: str) -> None:
     output.show(page(rules, limiter))
 
 
-def test_rules_or_fail(folders: Sequence[Path], profile: str) -> str:
+def test_rules_or_fail(folders: Sequence[Path], profile: str | None) -> str:
     """The summary line of the inline tests; raises :class:`GateFailed` with one line a failure."""
     from triage.rules.cases import run
 
@@ -150,13 +181,21 @@ def test_rules_or_fail(folders: Sequence[Path], profile: str) -> str:
     return f"{passed} passed, 0 failed"
 
 
+def wanted_form(target: Path | None, format_: str | None) -> tuple[Path | None, str]:
+    """Where a report goes and in which format: as asked, else as the nearest triage.yaml says, else text."""
+    if target is None and format_ is None:
+        options = examine().report
+        target, format_ = Path(options.output) if options.output else None, options.format or None
+    return target, format_ or format_of(target)
+
+
 def format_of(target: Path | None) -> str:
     """The format that a file's suffix names; text without a file."""
     if target is None or str(target) == "-":
         return "text"
     known = {suffix: name for name, suffix in SUFFIXES.items()} | {".htm": "html", ".markdown": "md"}
     if target.suffix.lower() not in known:
-        raise UsageError(f"the suffix of {target} names no format", "give one with -f html, md, json or text")
+        raise UsageError(f"the suffix of {target} names no format", "give one with -f html, md, json, text or sarif")
     return known[target.suffix.lower()]
 
 
@@ -168,7 +207,9 @@ def said(arguments: Sequence[str]) -> str:
 def say_written(path: Path | None) -> None:
     """Tell where a file went, on standard error, so that piped output stays clean."""
     if path is not None:
-        print(f"wrote {path}", file=sys.stderr)
+        from triage.renderers.escape import clean
+
+        print(f"wrote {clean(str(path))}", file=sys.stderr)
 
 
 def closed_pipe() -> int:
@@ -192,11 +233,13 @@ def unexpected(error: Exception, debug: bool) -> int:
 
 
 def report_error(error: TriageError) -> None:
-    """One line and a hint on standard error; the details of faulty rules below."""
+    """One line and a hint on standard error; the details of faulty rules below. Names in them come from files: inert."""
+    from triage.renderers.escape import clean, shorten
+
     details = error.details[:200]
     lines = [f"triage: {error.message}", *(f"  {line}" for line in details)]
     if len(error.details) > len(details):
         lines.append(f"  and {len(error.details) - len(details)} more")
     if error.hint:
         lines.append(f"hint: {error.hint}")
-    print("\n".join(lines), file=sys.stderr)
+    print("\n".join(shorten(clean(line), _LONGEST_LINE) for line in lines), file=sys.stderr)

@@ -48,6 +48,8 @@ class FactSet:
         self._intervals: dict[str, Interval] = {name: (value, value) for name, value in (given or {}).items()}
         self._sources: dict[str, str] = dict.fromkeys(given or (), "given")
         self._busy: set[str] = set()
+        self._missing: dict[str, list[str]] = {}
+        self._chip_has: dict[str, bool] = {}
 
     def metric(self, name: str) -> Interval:
         """The interval of a raw metric: its value twice, or ``(0, inf)`` when absent or impossible."""
@@ -159,21 +161,31 @@ class FactSet:
 
     def _exists(self, fact: str) -> bool:
         """Whether this chip has the fact at all: a fact whose every alternative belongs to other chips does not."""
-        definition = self.rulebook.facts[fact]
-        if definition.largest_of:
-            return any(self._exists(part) for part in definition.largest_of)
-        return any(a.cc is None or a.cc.holds(self.cc) for a in definition.alternatives)
+        known = self._chip_has.get(fact)
+        if known is None:
+            definition = self.rulebook.facts[fact]
+            if definition.largest_of:
+                known = any(self._exists(part) for part in definition.largest_of)
+            else:
+                known = any(a.cc is None or a.cc.holds(self.cc) for a in definition.alternatives)
+            self._chip_has[fact] = known
+        return known
 
     def missing(self, fact: str) -> tuple[str, ...]:
         """The metrics that would make an unknown fact known, by the names that this chip's ``ncu`` uses.
 
         Of the alternatives for this chip the one is named that lacks least.
         """
-        return tuple(dict.fromkeys(self._lacking(fact, frozenset())))
+        found = self._missing.get(fact)
+        if found is None:
+            found = self._missing[fact] = self._lacking(fact, frozenset())
+        return tuple(dict.fromkeys(found))
 
     def _lacking(self, fact: str, seen: frozenset[str]) -> list[str]:
         if fact in seen or self.known(fact):
             return []
+        if fact in self._missing:
+            return self._missing[fact]
         definition = self.rulebook.facts[fact]
         seen = seen | {fact}
         if definition.largest_of:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fnmatch
 import glob
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -23,11 +25,12 @@ def expand(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
     followed), a name with ``*``, ``?`` or ``[`` that is no file for what it matches. Names of files stand for
     themselves, whatever their suffix. Raises :class:`UnreadableReport` where nothing is left.
     """
-    found: dict[Path, None] = {}
+    found: dict[str, Path] = {}
     empty: list[str] = []
     for path in paths:
         own = list(_reports(path))
-        found.update(dict.fromkeys(own))
+        for file in own:
+            found.setdefault(_real(file), file)
         if not own:
             empty.append(f"{path}: no report in it")
         if len(found) > _MOST_FILES:
@@ -35,19 +38,40 @@ def expand(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
     if not found:
         what = ", ".join(_REPORTS)
         raise UnreadableReport(empty[0] if empty else "no file was given", f"name reports, or a folder of {what}")
-    return list(found), empty
+    return list(found.values()), empty
 
 
 def _reports(path: Path) -> Iterator[Path]:
     if _is_dir(path):
         yield from _inside(path)
+    elif "**" in path.parts and not _exists(path):
+        yield from _matching(path)
     elif glob.has_magic(str(path)) and not _exists(path):
-        for match in sorted(glob.glob(str(path), recursive=True)):
+        for match in sorted(glob.glob(str(path), recursive=True)):  # noqa: PTH207 - pathlib takes no absolute pattern
             # A pattern that also matches folders and notes is meant for the reports among them.
             if Path(match).suffix.lower() in _REPORTS and not _is_dir(Path(match)):
                 yield Path(match)
     else:
         yield path
+
+
+def _matching(pattern: Path) -> Iterator[Path]:
+    """What a pattern with ``**`` matches. Links to folders are not followed: two that point upwards never end."""
+    parts = pattern.parts
+    first = next(place for place, part in enumerate(parts) if glob.has_magic(part))
+    base = Path(*parts[:first])
+    rest = "".join("(?:[^/]+/)*" if part == "**" else f"{_segment(part)}/" for part in parts[first:])
+    if parts[-1] == "**":
+        rest += "[^/]+/"
+    match = re.compile(rest).fullmatch
+    for path in _inside(base):
+        if match(f"{path.relative_to(base).as_posix()}/"):
+            yield path
+
+
+def _segment(part: str) -> str:
+    """A part of a pattern as a regular expression that stays between two slashes."""
+    return fnmatch.translate(part).removesuffix(r"\Z").removesuffix(r"\z").replace(".*", "[^/]*")
 
 
 def _inside(folder: Path) -> Iterator[Path]:
@@ -56,6 +80,14 @@ def _inside(folder: Path) -> Iterator[Path]:
         for name in sorted(names):
             if Path(name).suffix.lower() in _REPORTS:
                 yield Path(where) / name
+
+
+def _real(path: Path) -> str:
+    """What tells a file from others, whatever name it is given."""
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return str(path)
 
 
 def _is_dir(path: Path) -> bool:

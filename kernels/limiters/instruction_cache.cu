@@ -112,11 +112,12 @@ int main(int argc, char** argv) {
         bench.same("code_unrolled", "code_rolled");
     }
     {
-        unsigned blocks = bench.sms * (bench.threads_per_sm / 256) * bench.scaled(1);
+        unsigned blocks = bench.sms * (bench.threads_per_sm / 256);
+        int rounds = static_cast<int>(bench.scaled(24));
         size_t n = size_t(blocks) * 256;
         float *in = bench.floats(n), *out = bench.allocate<float>(n);
-        LAUNCH(bench, code_many_variants, blocks, 256, 0, Bench::view(out, n), in, out, 24);
-        LAUNCH(bench, code_one_function, blocks, 256, 0, Bench::view(out, n), in, out, 24);
+        LAUNCH(bench, code_many_variants, blocks, 256, 0, Bench::view(out, n), in, out, rounds);
+        LAUNCH(bench, code_one_function, blocks, 256, 0, Bench::view(out, n), in, out, rounds);
         bench.same("code_many_variants", "code_one_function");
     }
     return bench.finish();

@@ -1,15 +1,13 @@
 // sleep: warps are resident but have put themselves to sleep.
 #include "harness.cuh"
 
-constexpr int items = 64;
-
 __device__ void polish(const float* in, float* out, size_t n, int k) {
     size_t i = size_t(k) * n + thread_index();
     out[i] = chain(in[i], 16);
 }
 
 // A pause after every item, as code does that wants to leave bandwidth to others.
-extern "C" __global__ void sleep_between_items(const float* in, float* out, size_t n) {
+extern "C" __global__ void sleep_between_items(const float* in, float* out, size_t n, int items) {
     for (int k = 0; k < items; ++k) {
         polish(in, out, n, k);
         __nanosleep(2000);
@@ -17,7 +15,7 @@ extern "C" __global__ void sleep_between_items(const float* in, float* out, size
 }
 
 // Twin: no pause.
-extern "C" __global__ void sleep_never(const float* in, float* out, size_t n) {
+extern "C" __global__ void sleep_never(const float* in, float* out, size_t n, int items) {
     for (int k = 0; k < items; ++k) polish(in, out, n, k);
 }
 
@@ -55,11 +53,12 @@ extern "C" __global__ void sleep_flag_removed(const float* weights, int count, c
 int main(int argc, char** argv) {
     Bench bench(argc, argv);
     {
-        unsigned blocks = bench.sms * (bench.threads_per_sm / 256) * bench.scaled(1);
+        unsigned blocks = bench.sms * (bench.threads_per_sm / 256);
+        int items = static_cast<int>(bench.scaled(64));
         size_t n = size_t(blocks) * 256;
         float *in = bench.floats(n * items), *out = bench.allocate<float>(n * items);
-        LAUNCH(bench, sleep_between_items, blocks, 256, 0, Bench::view(out, n * items), in, out, n);
-        LAUNCH(bench, sleep_never, blocks, 256, 0, Bench::view(out, n * items), in, out, n);
+        LAUNCH(bench, sleep_between_items, blocks, 256, 0, Bench::view(out, n * items), in, out, n, items);
+        LAUNCH(bench, sleep_never, blocks, 256, 0, Bench::view(out, n * items), in, out, n, items);
         bench.same("sleep_between_items", "sleep_never");
     }
     {

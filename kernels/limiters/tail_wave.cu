@@ -1,8 +1,6 @@
 // tail-wave: the blocks of a last, partial wave run while most SMs have nothing left.
 #include "harness.cuh"
 
-constexpr int tiles_per_block = 16;
-
 // A tile passes through shared memory, as a filter would do it; one dependent chain a thread.
 __device__ void filter_tile(const float* in, float* out, size_t tile) {
     float* staged = reinterpret_cast<float*>(dynamic_shared);
@@ -14,14 +12,13 @@ __device__ void filter_tile(const float* in, float* out, size_t tile) {
 }
 
 // The block asks for all shared memory of an SM, so a wave is one block an SM; 2.1 waves need the time of 3.
-extern "C" __global__ void tail_of_big_blocks(const float* in, float* out) {
-    for (int t = 0; t < tiles_per_block; ++t) filter_tile(in, out, size_t(blockIdx.x) * tiles_per_block + t);
+extern "C" __global__ void tail_of_big_blocks(const float* in, float* out, int tiles) {
+    for (int t = 0; t < tiles; ++t) filter_tile(in, out, size_t(blockIdx.x) * tiles + t);
 }
 
-// Twin: a block does one tile, so that the same work makes 33.6 waves and the last one costs little.
+// Twin: a block does one tile of sixteen, so that the same work makes 33.6 waves and the last one costs little.
 extern "C" __global__ void tail_of_big_blocks_split(const float* in, float* out) { filter_tile(in, out, blockIdx.x); }
 
-constexpr int lists_per_warp = 8;
 constexpr int hops = 96;
 
 // Follow a linked list of 128-byte nodes; the node number is stored in every lane's word.
@@ -31,16 +28,16 @@ __device__ unsigned walk(const unsigned* nodes, unsigned node) {
 }
 
 // Blocks of 1024 threads that wait for memory take the same time alone or in company: 1.1 waves cost 2.
-extern "C" __global__ void tail_of_latency_blocks(const unsigned* nodes, unsigned count, unsigned* out) {
+extern "C" __global__ void tail_of_latency_blocks(const unsigned* nodes, unsigned count, unsigned* out, int lists) {
     unsigned warp = thread_index() / 32;
-    for (int l = 0; l < lists_per_warp; ++l) {
-        unsigned list = warp * lists_per_warp + l;
+    for (int l = 0; l < lists; ++l) {
+        unsigned list = warp * lists + l;
         unsigned end = walk(nodes, list * 7919u % count);
         out[size_t(list) * 32 + threadIdx.x % 32] = end;
     }
 }
 
-// Twin: one list a warp and blocks of 256 threads, eight times as many waves, each an eighth as long.
+// Twin: one list of eight a warp and blocks of 256 threads, eight times as many waves, each an eighth as long.
 extern "C" __global__ void tail_of_latency_blocks_split(const unsigned* nodes, unsigned count, unsigned* out) {
     unsigned list = thread_index() / 32;
     unsigned end = walk(nodes, list * 7919u % count);
@@ -50,13 +47,14 @@ extern "C" __global__ void tail_of_latency_blocks_split(const unsigned* nodes, u
 int main(int argc, char** argv) {
     Bench bench(argc, argv);
     {
-        // The scale adds whole waves: the partial one stays a tenth of a wave.
-        unsigned blocks = static_cast<unsigned>((std::floor(2 * bench.scale) + 0.1) * bench.sms);
-        size_t n = size_t(blocks) * tiles_per_block * 256;
+        // The scale lengthens the blocks: more waves would make the partial one a smaller part of the time.
+        int tiles = static_cast<int>(bench.scaled(16));
+        unsigned blocks = static_cast<unsigned>(2.1 * bench.sms);
+        size_t n = size_t(blocks) * tiles * 256;
         float *in = bench.floats(n), *out = bench.allocate<float>(n);
         size_t shared = bench.shared_per_block;
-        LAUNCH(bench, tail_of_big_blocks, blocks, 256, shared, Bench::view(out, n), in, out);
-        LAUNCH(bench, tail_of_big_blocks_split, blocks * tiles_per_block, 256, shared, Bench::view(out, n), in, out);
+        LAUNCH(bench, tail_of_big_blocks, blocks, 256, shared, Bench::view(out, n), in, out, tiles);
+        LAUNCH(bench, tail_of_big_blocks_split, blocks * tiles, 256, shared, Bench::view(out, n), in, out);
         bench.same("tail_of_big_blocks", "tail_of_big_blocks_split");
     }
     {
@@ -67,11 +65,11 @@ int main(int argc, char** argv) {
         for (unsigned i = count - 1; i > 0; --i) std::swap(order[i], order[random[i] % i]);
         for (size_t i = 0; i < nodes.size(); ++i) nodes[i] = order[i / 32];
         unsigned* list = bench.upload(nodes);
-        int per_sm = bench.threads_per_sm / 1024;
-        unsigned blocks = static_cast<unsigned>((std::ceil(bench.scale) + 0.1) * per_sm * bench.sms);
-        size_t n = size_t(blocks) * 1024 * lists_per_warp;
+        int per_sm = bench.threads_per_sm / 1024, lists = static_cast<int>(bench.scaled(8));
+        unsigned blocks = static_cast<unsigned>(1.1 * per_sm * bench.sms);
+        size_t n = size_t(blocks) * 1024 * lists;
         unsigned* out = bench.allocate<unsigned>(n);
-        LAUNCH(bench, tail_of_latency_blocks, blocks, 1024, 0, Bench::view(out, n), list, count, out);
+        LAUNCH(bench, tail_of_latency_blocks, blocks, 1024, 0, Bench::view(out, n), list, count, out, lists);
         LAUNCH(bench, tail_of_latency_blocks_split, n / 256, 256, 0, Bench::view(out, n), list, count, out);
         bench.same("tail_of_latency_blocks", "tail_of_latency_blocks_split", 0);
     }

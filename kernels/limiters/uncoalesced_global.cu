@@ -146,7 +146,7 @@ int main(int argc, char** argv) {
         bench.same("wrong_thread_mapping", "right_thread_mapping", 0);
     }
     {
-        unsigned width = 512, rows = bench.sms * bench.threads_per_sm * bench.scaled(1);
+        unsigned width = bench.scaled(512, 32), rows = bench.sms * bench.threads_per_sm;
         float *in = bench.floats(size_t(rows) * width), *out = bench.allocate<float>(rows);
         LAUNCH(bench, row_a_thread, rows / 256, 256, 0, Bench::view(out, rows), in, out, width);
         LAUNCH(bench, row_a_warp, rows / 8, 256, 0, Bench::view(out, rows), in, out, width);

@@ -35,7 +35,8 @@ def _pair(found: Matched, rules: Rulebook, noise: Noise) -> Pair:
     if base is None or head is None:
         return Pair(kind, base, head)
     reasons = comparable.reasons(base, head)
-    time = judge(base.durations, head.durations, noise)
+    in_order = all(len(side.durations) == side.launches for side in (base, head))
+    time = judge(base.durations, head.durations, noise, in_order=in_order)
     if reasons:
         time = Timing(time.base_ns, time.head_ns, time.ratio, time.band, "unknown", f"not compared: {reasons[0]}")
     return Pair(

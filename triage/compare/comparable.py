@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from triage import quantities
 from triage.compare.model import Collection, State
@@ -104,8 +105,14 @@ def _threads(state: State) -> int:
 
 def _shape(state: State) -> str:
     launch = state.kernel.launch
-    grid, block = (" x ".join(str(size) for size in shape or ()) for shape in (launch.grid, launch.block))
+    grid, block = (_extent(shape or ()) for shape in (launch.grid, launch.block))
     return f"{grid} blocks of {block} threads"
+
+
+def _extent(shape: Sequence[int]) -> str:
+    """``128 x 128``: ones at the end say nothing."""
+    last = max((axis for axis, size in enumerate(shape) if size != 1), default=0)
+    return " x ".join(f"{size:,}" for size in shape[: last + 1])
 
 
 def _frequency(base: State, head: State) -> float | None:

@@ -38,8 +38,9 @@ class Noise:
     short_ns: float = 20_000.0
 
 
-def judge(base: Sequence[float], head: Sequence[float], noise: Noise) -> Timing:
-    """Whether ``head`` is slower or faster than ``base`` (ns, in launch order). What is not positive is left out."""
+def judge(base: Sequence[float], head: Sequence[float], noise: Noise, *, in_order: bool = True) -> Timing:
+    """Whether ``head`` is slower or faster than ``base`` (ns). What is not positive is left out. ``in_order`` says that
+    both are in launch order and complete, so that the i-th launch may be held against the i-th."""
     before = [value for value in base if math.isfinite(value) and value > 0]
     after = [value for value in head if math.isfinite(value) and value > 0]
     if not before or not after:
@@ -47,7 +48,7 @@ def judge(base: Sequence[float], head: Sequence[float], noise: Noise) -> Timing:
         why = f"{untimed} timed"
         return Timing(_middle(before), _middle(after), None, noise.floor, "unknown", why)
     if min(len(before), len(after)) >= _ENOUGH:
-        return _repeated(before, after, noise)
+        return _repeated(before, after, noise, in_order)
     return _few(before, after, noise)
 
 
@@ -72,10 +73,10 @@ def _few(before: list[float], after: list[float], noise: Noise) -> Timing:
     return _timing(before, after, ratio, band, abs(math.log(ratio)) > math.log1p(band), why)
 
 
-def _repeated(before: list[float], after: list[float], noise: Noise) -> Timing:
+def _repeated(before: list[float], after: list[float], noise: Noise, in_order: bool) -> Timing:
     floor = math.log1p(noise.floor)
     unlike = min(_spread(before), _spread(after)) > _UNLIKE
-    if unlike and len(before) == len(after) >= _ENOUGH_PAIRED:
+    if in_order and unlike and len(before) == len(after) >= _ENOUGH_PAIRED:
         steps = [math.log(b / a) for a, b in zip(before, after, strict=True)]
         shift = median(steps)
         sure = _signed_rank(steps) <= _LEVEL

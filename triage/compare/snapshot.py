@@ -86,6 +86,7 @@ def _state(found: list[Finding], collections: list[Collection]) -> State:
         contributors=tuple(item.limiter for item in diagnosis.contributors),
         evidence=tuple(item.fact for item in diagnosis.evidence if item.fact in facts),
         facts=facts,
-        lines=diagnosis.lines,
+        # Source lines are looked up for one launch of a kernel only.
+        lines=next((one.diagnosis.lines for one in (shown, *candidates) if one.diagnosis.lines), ()),
         fix=diagnosis.fixes[0].text if diagnosis.fixes else "",
     )

@@ -55,8 +55,8 @@ def _fusions(findings: Sequence[Finding]) -> Iterator[Hint]:
             f"{names} run one after the other{times} and {'both' if len(first) == 2 else 'all'} wait for DRAM. If each "
             f"reads what the one before it wrote, one fused kernel keeps that on chip: up to "
             f"{quantities.size(bytes_saved)} less traffic{' each time' if times else ''}, about "
-            f"{quantities.duration(saving)} {'in all' if times else 'less time'}. The report does not show which data "
-            "they share."
+            f"{quantities.duration(saving)} {'in all' if times else 'less time'}. "
+            "Whether they share data, the report does not show."
         )
         yield Hint("fuse", text, tuple(place for chain in group for place in chain))
 
@@ -161,7 +161,7 @@ def _short(findings: Sequence[Finding]) -> Iterator[Hint]:
         return
     time = sum(findings[place].duration_ns or 0.0 for place in places)
     text = (
-        f"{len(places):,} of {len(findings):,} launches run less than {quantities.duration(_SHORT_NS)}, "
+        f"{len(places):,} of {len(findings):,} launches run less than {_SHORT_NS / 1e3:g} us, "
         f"{quantities.duration(time)} together. A launch costs 2 to 4 us by itself, so making these kernels faster "
         "shows little: give each launch more work, merge neighbours, or replay them as a CUDA graph."
     )
@@ -170,28 +170,31 @@ def _short(findings: Sequence[Finding]) -> Iterator[Hint]:
 
 def _little(findings: Sequence[Finding]) -> Iterator[Hint]:
     """Kernels that hold so little of the time together that nothing done to them shows."""
-    shares: dict[str, float] = {}
-    places: dict[str, list[int]] = {}
+    shares: dict[tuple[object, ...], float] = {}
+    places: dict[tuple[object, ...], list[int]] = {}
     for place, finding in enumerate(findings):
         if finding.share is None:
             return
-        shares[finding.kernel.name] = shares.get(finding.kernel.name, 0.0) + finding.share
-        places.setdefault(finding.kernel.name, []).append(place)
+        kernel = finding.kernel
+        # One kernel and shape is one row of a report.
+        key = (finding.source, kernel.device, kernel.name, kernel.launch.grid, kernel.launch.block)
+        shares[key] = shares.get(key, 0.0) + finding.share
+        places.setdefault(key, []).append(place)
     left = _LITTLE_PCT
-    names: list[str] = []
-    for name in sorted(shares, key=lambda key: shares[key]):
-        left -= shares[name]
+    rows: list[tuple[object, ...]] = []
+    for row in sorted(shares, key=lambda key: shares[key]):
+        left -= shares[row]
         if left < 0:
             break
-        names.append(name)
-    if len(names) < _MANY:
+        rows.append(row)
+    if len(rows) < _MANY:
         return
-    together = sum(shares[name] for name in names)
+    together = sum(shares[row] for row in rows)
     text = (
-        f"{len(names):,} of {len(shares):,} kernels take {quantities.whole_percent(together)} of the time together: "
+        f"{len(rows):,} of {len(shares):,} kernels take {quantities.whole_percent(together)} of the time together: "
         "whatever limits them, mending it hardly shows."
     )
-    yield Hint("little-time", text, tuple(place for name in names for place in places[name]))
+    yield Hint("little-time", text, tuple(place for row in rows for place in places[row]))
 
 
 def _value(finding: Finding, fact: str) -> float | None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from triage.diagnosis.glossary import glossary
 from triage.diagnosis.hints import hints
+from triage.diagnosis.ranks import odd_ones
 from triage.diagnosis.roofs import attainable
 from triage.diagnosis.verdict import diagnose
 from triage.model import Device, Finding, Kernel, Profile, Report, Source
@@ -15,21 +17,28 @@ from triage.rules.rulebook import Rulebook
 
 def report(profile: Profile | Sequence[Profile], rulebook: Rulebook | None = None, *, command: str = "") -> Report:
     """Diagnose every kernel of one or several profiles; shares are of the summed duration of all of them."""
-    from triage import __version__
-
     profiles = [profile] if isinstance(profile, Profile) else list(profile)
     rules = rulebook or default_rulebook()
-    findings = [
-        Finding(kernel, diagnosis, place, fact.quantity.value if fact is not None and fact.quantity else None)
-        for place, one in enumerate(profiles)
-        for kernel in one.kernels
-        for diagnosis in (diagnose(kernel, rules),)
-        for fact in (diagnosis.facts.get("duration_ns"),)
-    ]
+    findings = [finding(kernel, rules, place) for place, one in enumerate(profiles) for kernel in one.kernels]
+    made = assembled(findings, tuple(_source(one) for one in profiles), rules, command)
+    return replace(made, warnings=odd_ones(made))
+
+
+def finding(kernel: Kernel, rules: Rulebook, source: int = 0) -> Finding:
+    """One kernel diagnosed; its share is not known yet."""
+    diagnosis = diagnose(kernel, rules)
+    fact = diagnosis.facts.get("duration_ns")
+    return Finding(kernel, diagnosis, source, fact.quantity.value if fact is not None and fact.quantity else None)
+
+
+def assembled(findings: Sequence[Finding], sources: tuple[Source, ...], rules: Rulebook, command: str) -> Report:
+    """The report over findings: shares of their summed duration, and what is said of all of them together."""
+    from triage import __version__
+
     shared = tuple(_shared(findings))
     return Report(
         findings=shared,
-        sources=tuple(_source(one) for one in profiles),
+        sources=sources,
         rulebook=rules.identity,
         version=__version__,
         command=command,
@@ -39,7 +48,7 @@ def report(profile: Profile | Sequence[Profile], rulebook: Rulebook | None = Non
     )
 
 
-def _shared(findings: list[Finding]) -> list[Finding]:
+def _shared(findings: Sequence[Finding]) -> list[Finding]:
     total = sum(finding.duration_ns or 0.0 for finding in findings)
     return [
         Finding(
@@ -54,13 +63,12 @@ def _shared(findings: list[Finding]) -> list[Finding]:
 
 
 def _source(profile: Profile) -> Source:
-    device = _device(profile.kernels)
+    device = device_of(list(dict.fromkeys(kernel.device for kernel in profile.kernels)))
     return Source(profile.path, profile.kind, profile.ncu_version, device, len(profile.kernels), profile.warnings)
 
 
-def _device(kernels: Sequence[Kernel]) -> Device:
-    """The device of the kernels; with several, the fields they agree on."""
-    devices = list(dict.fromkeys(kernel.device for kernel in kernels))
+def device_of(devices: Sequence[Device]) -> Device:
+    """One device for all kernels of a file; of several, the fields they agree on."""
     if len(devices) <= 1:
         return devices[0] if devices else Device()
     names, chips, sms = ({getattr(device, key) for device in devices} for key in ("name", "cc", "sms"))

@@ -56,7 +56,7 @@ def read_roofs(path: str | Path) -> Roof:
         raise UnreadableReport(f"{path}: it does not say on which device it was measured", hint)
     said = ", ".join(str(found[key]) for key in ("how", "measured_at") if found.get(key))
     cc = found.get("cc")
-    return Roof(Device(name=device, cc=cc if isinstance(cc, str) else None), float(rate), True, f"measured: {said}")
+    return Roof(Device(name=device, cc=cc if isinstance(cc, str) else None), float(rate), True, said or path.name)
 
 
 def attainable(findings: Iterable[Finding]) -> tuple[Roof, ...]:
@@ -72,7 +72,7 @@ def attainable(findings: Iterable[Finding]) -> tuple[Roof, ...]:
     made = []
     for device, peak in peaks.items():
         entry = share_of(device)
-        text = f"{100 * entry.share:.0f} % of the datasheet peak of {entry.memory}: {entry.source}"
+        text = f"{100 * entry.share:.0f} % of the datasheet peak of {entry.memory} ({entry.source})"
         made.append(Roof(device, entry.share * peak, False, text))
     return tuple(made)
 

@@ -6,13 +6,14 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from triage.diagnosis import confidence, hygiene, picture, steps
+from triage.diagnosis import confidence, consistency, hygiene, picture, steps
 from triage.diagnosis.later import Later
 from triage.diagnosis.lines import findings
 from triage.diagnosis.wording import evidence, filled
 from triage.facts import FactSet, Known, of_kernel
 from triage.model import Bound, Contributor, Device, Diagnosis, Evidence, Kernel, Quantity, Verdict
 from triage.rules.loader import default_rulebook
+from triage.rules.overrides import for_chip
 from triage.rules.rulebook import LimiterDef, Rulebook
 from triage.rules.walk import Judged, Walked, walk
 
@@ -22,13 +23,14 @@ _NAMED_METRICS = 8
 
 def diagnose(kernel: Kernel, rulebook: Rulebook | None = None) -> Diagnosis:
     """What limits ``kernel``, by the rules given (the shipped ones by default)."""
-    rules = rulebook or default_rulebook()
-    return of_facts(kernel, of_kernel(kernel, rules), rules)
+    rules = for_chip(rulebook or default_rulebook(), kernel.device.cc)
+    doubts = consistency.check(kernel, consistency.read_by(rules))
+    return of_facts(kernel, of_kernel(doubts.trusted(kernel), rules), rules, doubts.warnings)
 
 
-def of_facts(kernel: Kernel, facts: FactSet, rules: Rulebook) -> Diagnosis:
-    """What limits a kernel whose facts are there."""
-    return _diagnosis(kernel, facts, walk(rules, facts), rules)
+def of_facts(kernel: Kernel, facts: FactSet, rules: Rulebook, doubts: tuple[str, ...] = ()) -> Diagnosis:
+    """What limits a kernel whose facts are there; ``doubts`` are contradictions among its counters."""
+    return _diagnosis(kernel, facts, walk(rules, facts), rules, doubts)
 
 
 def diagnose_metrics(
@@ -57,8 +59,10 @@ def diagnose_metrics(
     return diagnose(Kernel(0, name, name, device=Device(cc=cc), metrics=known), rulebook)
 
 
-def _diagnosis(kernel: Kernel, facts: FactSet, walked: Walked, rules: Rulebook) -> Diagnosis:
-    serious = hygiene.serious(kernel, facts)
+def _diagnosis(
+    kernel: Kernel, facts: FactSet, walked: Walked, rules: Rulebook, doubts: tuple[str, ...]
+) -> Diagnosis:
+    serious = (*doubts, *hygiene.serious(kernel, facts))
     doubtful = (*serious, *hygiene.notes(kernel, facts))
     named = walked.named
     shared: dict[str, Any] = {

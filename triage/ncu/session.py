@@ -64,9 +64,9 @@ def _check_formats(formats: Sequence[str]) -> None:
 
 
 def _rulebook(options: Options) -> Rulebook:
-    from triage.rules import default_rulebook, load_rulebook
+    from triage.team import rulebook_for
 
-    return load_rulebook(options.rules) if options.rules else default_rulebook()
+    return rulebook_for(options.rules)
 
 
 def _forget_empty(files: Files) -> None:

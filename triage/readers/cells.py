@@ -26,8 +26,8 @@ _EITHER = re.compile(r"[-+]?[1-9]\d{0,2}[.,]\d{3}")
 _GROUPED_BY_FILLER = re.compile(r"[-+]?\d{1,3}(?:[ \u00a0\u202f\u2009'\u2019]\d{3})+(?:([.,])\d*)?")
 # Groups of three, or of two and then three as in India; anything else between digits is a list, not a number.
 _NUMBER = {
-    ".": re.compile(r"[-+]?(?:(?:\d+|\d{1,3}(?:,\d{2,3})*,\d{3})(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"),
-    ",": re.compile(r"[-+]?(?:(?:\d+|\d{1,3}(?:\.\d{2,3})*\.\d{3})(?:,\d*)?|,\d+)(?:[eE][-+]?\d+)?"),
+    ".": re.compile(r"[-+]?(?:(?:\d+|[1-9]\d{0,2}(?:,\d{2,3})*,\d{3})(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"),
+    ",": re.compile(r"[-+]?(?:(?:\d+|[1-9]\d{0,2}(?:\.\d{2,3})*\.\d{3})(?:,\d*)?|,\d+)(?:[eE][-+]?\d+)?"),
 }
 
 

@@ -8,20 +8,23 @@ from collections.abc import Mapping
 from triage.model import Device, Launch, Quantity
 
 Metrics = Mapping[str, Quantity | str]
-_DIM3 = re.compile(r"\(?\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*\)?")
+# A dimension has ten digits at most; Python refuses to convert thousands.
+_DIM3 = re.compile(r"\(?\s*(\d{1,10})\s*,\s*(\d{1,10})\s*,\s*(\d{1,10})\s*\)?")
+_LARGEST = 2.0**63
 
 
 def whole(metrics: Metrics, name: str) -> int | None:
-    """A metric as a whole number, ``None`` where it is absent or text."""
+    """A metric as a whole number, ``None`` where it is absent, text or more than 64 bits hold."""
     found = metrics.get(name)
-    return int(found.value) if isinstance(found, Quantity) else None
+    return int(found.value) if isinstance(found, Quantity) and abs(found.value) < _LARGEST else None
 
 
 def text(metrics: Metrics, name: str) -> str | None:
     """A metric as text: strings as they are, whole numbers without a decimal part."""
     found = metrics.get(name)
     if isinstance(found, Quantity):
-        return str(int(found.value)) if found.value == int(found.value) else str(found.value)
+        plain = abs(found.value) < _LARGEST and found.value == int(found.value)
+        return str(int(found.value)) if plain else str(found.value)
     return found or None
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from triage.errors import NcuFailed, NothingProfiled, ProgramFailed, TriageError, UnreadableReport
 
 _TAG = re.compile(r"==(PROF|WARNING|ERROR)==\s?(.*)")
-_PROGRAM_ERROR = re.compile(r"The application returned an error code \((-?\d+)\)")
+_PROGRAM_ERROR = re.compile(r"The application returned an error code \((-?\d{1,10})\)")
 _KERNEL = re.compile(r"\s*\d+\.\s+(\S.*)")
 _KEPT = 50
 # ncu's own follow-up to any error; never the cause.

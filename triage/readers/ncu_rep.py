@@ -40,14 +40,14 @@ class Survey:
 
 def survey(path: Path, *, compressed: bool) -> Survey:
     """Walks the frame of a report. Raises :class:`UnreadableReport` where the file or the library cannot be had."""
-    library = _library(path)
+    folder = library(path)
     try:
         frame = framing.Framing() if compressed else framing.read(path)
         whole = frame.ends[-1] if frame.blocks else 0
         fault, whole = zstd.fault(path) if compressed else (frame.fault, whole)
     except (OSError, ValueError) as error:
         raise UnreadableReport(f"{path}: reading failed: {type(error).__name__}", "copy the file again") from None
-    return Survey(frame, fault, whole, library, compressed)
+    return Survey(frame, fault, whole, folder, compressed)
 
 
 def read(
@@ -120,7 +120,7 @@ def read_lines(
     ``machine_code`` names the results whose instructions are wanted as text too: it costs 15 ms a result.
     """
     request: dict[str, Any] = {
-        "library": _library(path), "only": {index: list(names) for index, names in wanted.items()},
+        "library": library(path), "only": {index: list(names) for index, names in wanted.items()},
         "sass": list(machine_code),
     }  # fmt: skip
     ending = process.Ending()
@@ -146,7 +146,7 @@ def damage(fault: str, frame: framing.Framing, read: int) -> list[str]:
     return said
 
 
-def _library(path: Path) -> str:
+def library(path: Path) -> str:
     """The folder that holds ``ncu_report``."""
     spec = importlib.util.find_spec("ncu_report")
     if spec is None or spec.origin is None:

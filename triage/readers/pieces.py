@@ -298,4 +298,3 @@ class RawTable:
         said += text.cut(self._broken + sum(tally.broken for tally in tallies), self._cut)
         said += text.strays(sum(tally.short for tally in tallies), sum(tally.odd for tally in tallies))
         return Tally("csv-raw", None, tuple(said), found=sum(tally.found for tally in tallies))
-

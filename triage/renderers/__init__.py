@@ -9,7 +9,7 @@ from typing import Protocol
 
 from triage.errors import UsageError
 from triage.model import Report
-from triage.renderers import html, json, markdown, text
+from triage.renderers import html, json, markdown, sarif, text
 
 
 class Renderer(Protocol):
@@ -23,6 +23,7 @@ RENDERERS: dict[str, Renderer] = {
     "md": markdown.render,
     "json": json.render,
     "text": text.render,
+    "sarif": sarif.render,
 }
 FORMATS: tuple[str, ...] = tuple(RENDERERS)
 

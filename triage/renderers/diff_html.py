@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from triage import quantities
 from triage.compare.model import Comparison, Pair, State
 from triage.renderers import diff_wording as words
-from triage.renderers import html, page, wording
+from triage.renderers import page, wording
 from triage.renderers.escape import clean, shorten
 from triage.resources import folder
 
@@ -28,21 +30,25 @@ def render(comparison: Comparison, *, width: int = 80, color: bool = False) -> s
         (templates / name).read_text(encoding="utf-8").replace("\r\n", "\n") for name in ("report.css", "diff.css")
     )
     pairs = words.ranked(comparison)
-    quiet = words.unchanged(comparison)
+    loud = words.sections(comparison)[0][:_DETAILED]
+    digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
     context: dict[str, Any] = {
         "comparison": comparison,
         "title": shorten(f"{_file(comparison.base.path)} to {_file(comparison.head.path)}", 120),
         "words": words,
+        "names": words.Names(comparison),
         "pairs": pairs,
-        "loud": [pair for pair in pairs if pair not in quiet][:_DETAILED],
-        "anchors": {id(pair): f"k{place}" for place, pair in enumerate(pairs)},
+        "loud": loud,
+        "anchor": {id(pair): f"k{place}" for place, pair in enumerate(loud)}.get,
+        "ident": id,
+        "tick_sets": (),
         "family": _family,
         "bars": _bars,
         "launch": wording.launch,
         "place": wording.place,
         "css": Markup(css),
         # The same policy as the report's, and no script at all.
-        "policy": f"default-src 'none'; style-src {html.digest(css)}; base-uri 'none'; form-action 'none'",
+        "policy": f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
     }
     return _environment(str(templates)).get_template("diff.html.j2").render(context) + "\n"
 
@@ -72,7 +78,7 @@ def _file(path: str) -> str:
 def _environment(templates: str) -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    return Environment(
+    environment = Environment(
         loader=FileSystemLoader(templates),
         autoescape=True,
         trim_blocks=True,
@@ -80,3 +86,6 @@ def _environment(templates: str) -> Environment:
         undefined=StrictUndefined,
         finalize=lambda value: clean(value) if type(value) is str else "" if value is None else value,
     )
+    # The macros that are shared with the report's page use its filters.
+    environment.filters.update(page.FILTERS)
+    return environment

@@ -18,25 +18,24 @@ _TEXT = 1_500
 _SIGNS = {"slower": "\N{BLACK UP-POINTING TRIANGLE}", "faster": "\N{BLACK DOWN-POINTING TRIANGLE}"}
 
 
-def render(comparison: Comparison, *, width: int = 80, color: bool = False) -> str:
-    """The comparison as Markdown, at most 60,000 characters; ``width`` and ``color`` have no effect."""
+def render(comparison: Comparison, *, width: int = 80, color: bool = False, limit: int = _COMMENT) -> str:
+    """The comparison as Markdown; details are left out beyond ``limit`` characters. ``width`` and ``color`` have no
+    effect."""
     pairs = words.ranked(comparison)
-    quiet = words.unchanged(comparison)
+    names = words.Names(comparison)
+    loud, _ = words.sections(comparison)
     parts = [f"### {_prose(words.headline(comparison))}"]
-    parts.append(
-        f"base {_prose(words.side(comparison.base))}  \nhead {_prose(words.side(comparison.head))}"
-    )
+    parts.append(f"base {_prose(words.side(comparison.base))}  \nhead {_prose(words.side(comparison.head))}")
     notes = words.warnings(comparison)
     if notes:
         parts.append("\n".join(f"- Warning: {_prose(note)}" for note in notes[:10]))
     if pairs:
-        parts.append(_table(comparison, pairs))
+        parts.append(_table(names, pairs))
     closing = f"<sub>triage {_prose(comparison.version)}</sub>"
     used = sum(len(part) + 2 for part in parts) + len(closing)
-    loud = [pair for pair in pairs if pair not in quiet]
     for position, pair in enumerate(loud):
-        block = _block(comparison, pair)
-        if used + len(block) > _COMMENT:
+        block = _block(names, pair)
+        if used + len(block) > limit:
             left = wording.count(len(loud) - position, "kernel")
             parts.append(f"The details of {left} are left out here: a comment holds no more.")
             break
@@ -46,10 +45,10 @@ def render(comparison: Comparison, *, width: int = 80, color: bool = False) -> s
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _table(comparison: Comparison, pairs: tuple[Pair, ...]) -> str:
+def _table(names: words.Names, pairs: tuple[Pair, ...]) -> str:
     rows = ["| kernel | base | head | change | limiter |", "|:--|--:|--:|--:|:--|"]
     for pair in pairs[:_ROWS]:
-        name = markdown_code(words.name(pair, comparison, _NAME), cell=True)
+        name = markdown_code(names.of(pair, _NAME), cell=True)
         cells = (name, words.time(pair.base), words.time(pair.head), _change(pair), _limiter(pair))
         rows.append(f"| {' | '.join(cells)} |")
     table = "\n".join(rows)
@@ -65,7 +64,10 @@ def _change(pair: Pair) -> str:
         return f"no verdict ({signed})" if signed else "no verdict"
     if pair.change == "same":
         return f"{signed} (noise)"
-    return f"{_SIGNS[pair.change]} **{signed} {pair.change}**"
+    amount = words.amount(pair.time)
+    # A factor reads better than a large percentage; next to a small one it would say the same twice.
+    more = f" ({amount})" if "x" in amount else f" {pair.change}"
+    return f"{_SIGNS[pair.change]} **{signed}**{more}"
 
 
 def _limiter(pair: Pair) -> str:
@@ -79,9 +81,9 @@ def _code(limiter: str) -> str:
     return f"*{limiter}*" if limiter == wording.UNDECIDED else markdown_code(limiter, cell=True)
 
 
-def _block(comparison: Comparison, pair: Pair) -> str:
+def _block(names: words.Names, pair: Pair) -> str:
     # Inside a summary everything is HTML until the first blank line, so Markdown's own escapes do not apply.
-    name = escape(words.name(pair, comparison, _NAME))
+    name = escape(names.of(pair, _NAME))
     lines = [f"<details><summary><code>{name}</code>: {escape(words.change(pair))}</summary>", ""]
     launch = wording.launch(pair.shown.kernel)
     sentences = [words.capital(words.limiters(pair)), words.capital(words.matched(pair)), words.capital(launch)]
@@ -116,7 +118,7 @@ def _facts(pair: Pair) -> list[str]:
         return []
     rows = ["| fact | base | head | change |", "|:--|--:|--:|--:|"]
     for move in moves[:40]:
-        before, after = words.value(move.base, move.unit), words.value(move.head, move.unit)
+        before, after = words.cell(move.base, move.unit), words.cell(move.head, move.unit)
         rows.append(f"| {_prose(move.label)} | {_prose(before)} | {_prose(after)} | {_prose(words.difference(move))} |")
     return rows
 

@@ -23,24 +23,24 @@ def render(comparison: Comparison, *, width: int = 80, color: bool = False) -> s
     page.line(f"head: {words.side(comparison.head)}", style="dim")
     for text in words.warnings(comparison):
         page.line(f"Warning: {text}")
-    quiet = words.unchanged(comparison)
-    for pair in words.ranked(comparison):
-        if pair not in quiet:
-            page.blank()
-            _pair(page, comparison, pair)
+    names = words.Names(comparison)
+    loud, quiet = words.sections(comparison)
+    for pair in loud:
+        page.blank()
+        _pair(page, names, pair)
     if quiet:
         page.blank()
         page.line(f"No change in {wording.count(len(quiet), 'kernel')}:")
         for pair in quiet[:_NAMED]:
-            name = shorten(words.name(pair, comparison), page.width - _INDENT)
+            name = shorten(names.of(pair), page.width - _INDENT)
             page.line(f"{name}: {words.change(pair).removeprefix('no change: ')}, {words.limiters(pair)}", indent=2)
         if len(quiet) > _NAMED:
             page.line(f"and {wording.count(len(quiet) - _NAMED, 'more kernel')}", indent=2)
     return page.text()
 
 
-def _pair(page: Page, comparison: Comparison, pair: Pair) -> None:
-    page.line(shorten(words.name(pair, comparison, 10_000), page.width), style="bold")
+def _pair(page: Page, names: words.Names, pair: Pair) -> None:
+    page.line(shorten(names.of(pair, 10_000), page.width), style="bold")
     page.line(wording.launch(pair.shown.kernel), indent=_INDENT, style="dim")
     page.line(words.capital(words.matched(pair)), indent=_INDENT)
     first, _, rest = words.change(pair).partition(":")

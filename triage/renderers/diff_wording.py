@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from triage import quantities
@@ -21,6 +22,7 @@ _MATCHES = {
     "added": "new",
     "removed": "removed",
 }
+_SAID = frozenset({"inst", "sector", "register/thread", "thread", "warp", "block"})
 _CAUSES = 4
 SPILLS = frozenset({"spill_requests", "local_sectors"})
 # From this factor on a factor reads better than a percentage.
@@ -34,7 +36,7 @@ def headline(comparison: Comparison) -> str:
     if comparison.reasons:
         return f"No verdict, because the two sides cannot be compared: {'; '.join(comparison.reasons)}."
     changed = [pair for pair in ranked(comparison) if pair.change in ("slower", "faster")]
-    rest = _rest(comparison, changed)
+    rest = _rest([pair for pair in comparison.pairs if pair.change not in ("slower", "faster")])
     if not changed:
         return _sentence(rest) if rest else "Nothing changed."
     if len(changed) == 1:
@@ -64,16 +66,19 @@ def ranked(comparison: Comparison) -> tuple[Pair, ...]:
     return tuple(sorted(comparison.pairs, key=rank))
 
 
-def name(pair: Pair, comparison: Comparison, limit: int = 100) -> str:
-    """What a kernel is called: its bare name where no other pair shares it, else with its template arguments."""
-    return state_name(pair.shown, comparison, limit)
+class Names:
+    """What kernels are called: by the bare name where no other pair shares it, else with template arguments."""
 
+    def __init__(self, comparison: Comparison) -> None:
+        self._shared = Counter(pair.shown.kernel.function for pair in comparison.pairs)
 
-def state_name(state: State, comparison: Comparison, limit: int = 100) -> str:
-    """The same for one side."""
-    function = clean(state.kernel.function).strip()
-    shared = sum(clean(other.shown.kernel.function).strip() == function for other in comparison.pairs)
-    return shorten(function, limit) if function and shared <= 1 else wording.label(state.kernel, limit)
+    def of(self, pair: Pair, limit: int = 100) -> str:
+        """The name of a pair in at most ``limit`` characters."""
+        kernel = pair.shown.kernel
+        function = clean(kernel.function).strip()
+        if function and self._shared[kernel.function] <= 1:
+            return shorten(function, limit)
+        return wording.label(kernel, limit)
 
 
 def change(pair: Pair) -> str:
@@ -112,7 +117,7 @@ def spread(state: State | None) -> str:
     """``5 launches, 261 us to 265 us``; empty for a single launch."""
     if state is None or state.launches == 1:
         return ""
-    count = wording.count(state.launches, "launch") if state.launches == 1 else f"{state.launches:,} launches"
+    count = f"{state.launches:,} launches"
     if not state.durations:
         return count
     low, high = quantities.duration(min(state.durations)), quantities.duration(max(state.durations))
@@ -185,12 +190,17 @@ def causes(pair: Pair) -> tuple[FactMove, ...]:
 def moved(move: FactMove, *, lower: bool = False) -> str:
     """``Sectors over ideal 4.50 to 1``."""
     label = wording.lowered(move.label) if lower else clean(move.label)
-    return f"{label} {value(move.base, move.unit)} to {value(move.head, move.unit)}"
+    return f"{label} {cell(move.base, move.unit)} to {cell(move.head, move.unit)}"
 
 
 def value(number: float | None, unit: str) -> str:
     """A value with its unit; ``not known`` where it was not collected."""
     return "not known" if number is None else quantities.quantity(number, unit)
+
+
+def cell(number: float | None, unit: str) -> str:
+    """A value for a table whose first column already says what is counted: only what needs a unit has one."""
+    return value(number, "" if unit in _SAID else unit)
 
 
 def difference(move: FactMove) -> str:
@@ -215,9 +225,7 @@ def resources(pair: Pair) -> str:
     for move in pair.resources:
         if move in spills and move.base == move.head == 0:
             continue
-        # The label says what is counted, so that only bytes need a unit.
-        unit = move.unit if move.unit == "byte" else ""
-        before, after = value(move.base, unit), value(move.head, unit)
+        before, after = cell(move.base, move.unit), cell(move.head, move.unit)
         label = wording.lowered(move.label)
         parts.append(f"{label} {before}, unchanged" if move.base == move.head else f"{label} {before} to {after}")
     return "; ".join(parts)
@@ -243,18 +251,16 @@ def warnings(comparison: Comparison) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def unchanged(comparison: Comparison) -> tuple[Pair, ...]:
-    """The pairs that need no section of their own: comparable, within noise, the limiter the same, nothing else odd."""
-    return tuple(
-        pair
-        for pair in comparison.pairs
-        if pair.change == "same"
-        and not pair.limiter_moved
-        and not pair.reasons
-        and not pair.notes
-        and pair.match == "same"
-        and limiter(pair.base) == limiter(pair.head)
-    )
+def sections(comparison: Comparison) -> tuple[tuple[Pair, ...], tuple[Pair, ...]]:
+    """The pairs that deserve a section of their own, and those that need none, both in the order of rank."""
+    pairs = ranked(comparison)
+    return tuple(pair for pair in pairs if not _quiet(pair)), tuple(pair for pair in pairs if _quiet(pair))
+
+
+def _quiet(pair: Pair) -> bool:
+    """Comparable, within noise, the limiter the same, nothing else odd."""
+    same = pair.change == "same" and pair.match == "same" and limiter(pair.base) == limiter(pair.head)
+    return same and not pair.reasons and not pair.notes
 
 
 def capital(text: str) -> str:
@@ -282,8 +288,7 @@ def _with_line(state: State | None) -> str:
     return f"{limiter(state)}{place}"
 
 
-def _rest(comparison: Comparison, changed: Sequence[Pair]) -> list[str]:
-    left = [pair for pair in comparison.pairs if pair not in changed]
+def _rest(left: Sequence[Pair]) -> list[str]:
     same = [pair for pair in left if pair.change == "same"]
     parts = []
     if same:

@@ -42,6 +42,16 @@ def document(report: Report) -> dict[str, Any]:
         },
         "sources": [_source(source) for source in report.sources],
         "warnings": list(report.warnings),
+        "hints": _plain(report.hints),
+        "roofs": [
+            {
+                "device": _device(roof.device),
+                "bytes_per_s": _plain(roof.bytes_per_s),
+                "measured": roof.measured,
+                "source": roof.source,
+            }
+            for roof in report.roofs
+        ],
         "kernels": [_kernel(finding) for finding in report.findings],
     }
 

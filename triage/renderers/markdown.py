@@ -129,6 +129,9 @@ def _fixes(diagnosis: Diagnosis) -> list[str]:
 def _unsettled(diagnosis: Diagnosis) -> list[str]:
     if diagnosis.limiter is not None:
         return []
+    if wording.named_in_command(diagnosis):
+        said = f"{wording.count(len(diagnosis.missing), 'counter')} would settle it, collected by"
+        return [said, "", *_command(diagnosis.collect), ""]
     lines = _items("Counters that would settle it", [markdown_code(name) for name in diagnosis.missing[:20]])
     if diagnosis.collect:
         lines += ["They are collected by", "", *_command(diagnosis.collect), ""]

@@ -16,7 +16,7 @@ _NODE_TOP, _NODE_HEIGHT = 50.0, 52.0
 _LEFT = {"SM": 0.0, "L1": 29.33, "L2": 58.67, "DRAM": 88.0}
 _HOST_TOP, _HOST_HEIGHT = 166.0, 26.0
 # Waste below this share of a link's bytes is not drawn.
-_WORTH = 0.01
+_WORTH = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +137,7 @@ _NAMES = {
     "l1_waste_bytes": "",
     "local_bytes": "",
     "dram_waste_bytes": "",
+    "pcie_pct": "",
 }
 
 
@@ -184,7 +185,7 @@ class _Drawing:
         self._below(middle, place, self.known["dram_pct"], lost, word)
 
     def _lost(self, count: float | None, causes: tuple[tuple[str, str], ...]) -> tuple[float, str]:
-        """Wasted bytes of a link and a word for why; what is less than a hundredth of it is not worth drawing."""
+        """Wasted bytes of a link and a word for why; a small part of it is not worth drawing."""
         found = [(lost, word) for fact, word in causes if count and (lost := self.known[fact] or 0.0) >= _WORTH * count]
         return sum(lost for lost, _ in found), " and ".join(word for _, word in found)
 
@@ -202,7 +203,11 @@ class _Drawing:
             return
         x = _LEFT["L2"] + _NODE_WIDTH / 2
         self.verticals.append(Vertical(x, _NODE_TOP + _NODE_HEIGHT, _HOST_TOP, round(self._thickness(count), 1), True))
-        self.words.append(Word(quantities.size(count), _LEFT["L2"] - 1, _HOST_TOP + _HOST_HEIGHT / 2 + 5, anchor="end"))
+        place = _HOST_TOP + _HOST_HEIGHT / 2 + 5
+        self.words.append(Word(quantities.size(count), _LEFT["L2"] - 1, place, anchor="end"))
+        if self.known["pcie_pct"] is not None and count:
+            use = f"{quantities.percent(self.known['pcie_pct'])} of PCIe"
+            self.words.append(Word(use, _LEFT["L2"] + _NODE_WIDTH + 1, place, anchor="start", kind="use"))
 
     def _thickness(self, count: float | None) -> float:
         if count is None or count < 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -30,18 +31,19 @@ _STALL_WORDS = {
     "drain": "stores to leave at the end of the warp",
     "imc_miss": "a constant that missed its cache",
     "lg_throttle": "room in the queue for global accesses",
-    "long_scoreboard": "data from global, local or texture memory",
+    "long_scoreboard": "data from global or local memory",
     "math_pipe_throttle": "a busy arithmetic pipe",
     "membar": "a memory fence",
-    "mio_throttle": "room in the queue for shared memory and special functions",
+    "mio_throttle": "room in the shared-memory queue",
     "misc": "other reasons",
     "no_instruction": "the next instruction to be fetched",
-    "short_scoreboard": "data from shared memory or special functions",
+    "short_scoreboard": "data from shared memory",
     "sleeping": "a sleep to end",
     "tex_throttle": "room in the texture queue",
     "wait": "a fixed-latency result",
     "warpgroup_arrive": "the other warps of its warpgroup",
 }
+_UNIT = re.compile(r"(?<=\d) (?=(?:%|[num]?s|[kMGT]?(?:B|Hz|FLOP)(?:/s)?)(?![\w%]))")
 _SIGNS = {"at_least": "\u2265", "above": ">", "below": "<", "at_most": "\u2264"}
 _STEP_WORDS = {Verdict.FIRES: "turned off here", Verdict.CLEAR: "went on", Verdict.UNKNOWN: "could not tell"}
 _STATE_WORDS = {
@@ -113,10 +115,10 @@ def saving(group: Group) -> str:
 
 
 def aside(group: Group, among: Sequence[Group]) -> str:
-    """What tells a row from its namesakes: the number of launches, and the launch where another row has its name."""
+    """What tells a row from its namesakes: its launches with their spread, and their shape where names are the same."""
     name = wording.label(group.shown.kernel)
     namesakes = sum(wording.label(other.shown.kernel) == name for other in among) if len(among) <= 100 else 1
-    parts = [f"{len(group.findings):,} launches"] if len(group.findings) > 1 else []
+    parts = [wording.launches(group)] if len(group.findings) > 1 else []
     if namesakes > 1 or len(among) > 100:
         parts.append(wording.launch(group.shown.kernel))
     return ", ".join(part for part in parts if part)
@@ -220,6 +222,11 @@ def web_links(links: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     return tuple((text, url) for text, url in links if url.startswith(("https://", "http://")))
 
 
+def prose(text: str) -> str:
+    """A sentence whose numbers stay on one line with their units."""
+    return _UNIT.sub("\u00a0", clean(text))
+
+
 def source_text(text: str) -> str:
     """A source line with its tabs as blanks and without its indent."""
     return text.expandtabs(4).strip()
@@ -255,12 +262,15 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "label": wording.label,
     "launch_list": launch_list,
     "limiter": wording.limiter_word,
+    "line_share": wording.line_share,
     "looked_at": looked_at,
     "measured_line": measured_line,
+    "named_in_command": wording.named_in_command,
     "percent": quantities.percent,
     "reject_collected": lambda bars: tuple(bar for bar in bars if not collected(bar)),
     "percent_or": _percent_or,
     "place": wording.place,
+    "prose": prose,
     "saving": saving,
     "sentence": sentence,
     "stall_words": stall_words,

@@ -15,6 +15,8 @@ from triage.renderers.ranking import Group
 # Points closer than this (percent of the plot, across and up) share one label, with at most so many ranks in it.
 _NEAR_X, _NEAR_Y = 4.0, 6.0
 _RANKS = 4
+# Right of here (percent) a label stands left of its point.
+_RIGHT = 90.0
 # Kernels that live in the caches reach intensities of millions; the axis ends before they squeeze the rest.
 _LEAST, _MOST = 0.01, 10_000.0
 _COMPUTE_ROOFS = (
@@ -61,6 +63,7 @@ class Point:
     family: str
     title: str
     ranks: str
+    leftward: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +208,6 @@ def _peak(members: Sequence[tuple[int, Group]], fact: str) -> float | None:
 
 def _points(plane: _Plane, placed: Sequence[tuple[int, Group, float, float]]) -> tuple[Point, ...]:
     spots: list[tuple[float, float, list[int]]] = []
-    owner: dict[int, list[int]] = {}
     for rank, _, intensity, speed in placed:
         x, y = plane.x(intensity), plane.y(speed)
         for spot_x, spot_y, ranks in spots:
@@ -213,17 +215,23 @@ def _points(plane: _Plane, placed: Sequence[tuple[int, Group, float, float]]) ->
                 ranks.append(rank)
                 break
         else:
-            owner[rank] = [rank]
-            spots.append((x, y, owner[rank]))
+            spots.append((x, y, [rank]))
+    # The label stands beside all points of its spot, so that it covers none of them: right of them where there is room.
+    across = {rank: plane.x(intensity) for rank, _, intensity, _ in placed}
+    owner: dict[int, tuple[list[int], bool]] = {}
+    for _, _, ranks in spots:
+        places = {rank: across[rank] for rank in ranks}
+        leftward = max(places.values()) > _RIGHT
+        owner[(min if leftward else max)(places, key=lambda rank: places[rank])] = (ranks, leftward)
     made = []
     for rank, group, intensity, speed in placed:
         name = shorten(wording.label(group.shown.kernel), 80)
         reached, at = quantities.quantity(speed, "flop/s"), quantities.quantity(intensity, "flop/byte")
         title = f"{rank}: {name}, {reached} ({work(group)[3]}) at {at}"
-        ranks = owner.get(rank, [])
+        ranks, leftward = owner.get(rank, ([], False))
         words = ", ".join(map(str, ranks[:_RANKS])) + (" ..." if len(ranks) > _RANKS else "")
         family = page.family(group.shown.diagnosis)
-        made.append(Point(plane.x(intensity), plane.y(speed), group.place, family, title, words))
+        made.append(Point(plane.x(intensity), plane.y(speed), group.place, family, title, words, leftward))
     return tuple(made)
 
 
@@ -241,7 +249,7 @@ def _slope(plane: _Plane, bandwidth: float, top: float, *, label: bool) -> Line:
 
 def _reach(plane: _Plane, rate: float, top: float) -> Line:
     x1, y1, x2, y2 = _ends(plane, rate, top)
-    text = f"DRAM, attainable {quantities.quantity(rate, 'byte/s')}"
+    text = f"attainable {quantities.quantity(rate, 'byte/s')}"
     return Line(text, x1, y1, x2, y2, (x1 + x2) / 2 - 2, (y1 + y2) / 2, -6, "end", reach=True)
 
 
@@ -270,7 +278,9 @@ def _sentence(
     )
     lowest = min(peak for _, peak in peaks) / bandwidth
     left = sum(intensity < (work(group)[2] or lowest) for _, group, intensity, _ in placed)
-    return f"DRAM is the roof of {left} of {wording.count(len(placed), 'kernel')}: left of the ridge at {ridges}."
+    some = f"{left} of {wording.count(len(placed), 'kernel')}" if left else "No kernel"
+    verb = "lies" if left < 2 else "lie"
+    return f"{some} {verb} left of the ridge, where DRAM is the roof. The ridge is at {ridges}."
 
 
 def _attained(bandwidth: float, reachable: Roof | None) -> str:
@@ -278,12 +288,12 @@ def _attained(bandwidth: float, reachable: Roof | None) -> str:
     if reachable is None:
         return "All roofs are peaks of the datasheet at the clocks of the run, not what a program can reach."
     share = quantities.whole_percent(100 * reachable.bytes_per_s / bandwidth)
-    kind = f"measured on this GPU, {share} of the peak" if reachable.measured else "not measured on this GPU"
+    if reachable.measured:
+        kind = f"The strong slope is the DRAM rate measured on this GPU, {share} of its peak: {reachable.source}."
+    else:
+        kind = f"The strong slope is the DRAM rate that programs attain, from documentation: {reachable.source}."
     peak = quantities.quantity(bandwidth, "byte/s")
-    return (
-        f"The solid slope is the DRAM rate that programs attain, {kind} ({reachable.source}). Thin lines are peaks of "
-        f"the datasheet at the clocks of the run; that of DRAM is {peak}."
-    )
+    return f"{kind} Thin lines are peaks of the datasheet at the clocks of the run, {peak} for DRAM."
 
 
 def _power(power: int) -> str:

@@ -10,7 +10,7 @@ import io
 from typing import TYPE_CHECKING
 
 from triage import quantities
-from triage.model import Report
+from triage.model import Diagnosis, Report
 from triage.renderers import wording
 from triage.renderers.escape import clean, shorten
 from triage.renderers.ranking import Group, by_time, groups
@@ -50,6 +50,11 @@ def render(report: Report, *, width: int = 80, color: bool = False) -> str:
     for rank, group in enumerate(ranked, 1):
         page.blank()
         _kernel(page, report, rank, digits, group, common)
+    if report.hints:
+        page.blank()
+        page.line("Across kernels", style="bold")
+        for hint in report.hints:
+            page.line(hint.text, lead="  - ", indent=4)
     return page.text()
 
 
@@ -71,7 +76,10 @@ def _kernel(page: Page, report: Report, rank: int, digits: int, group: Group, co
         page.line(f"Try first: {diagnosis.fixes[0].text}", indent=indent)
     if diagnosis.lines:
         line = diagnosis.lines[0]
-        page.line(f"Where: {wording.place(line)} ({quantities.whole_percent(line.share)} of it)", indent=indent)
+        page.line(
+            f"Where: {wording.place(line)} ({quantities.whole_percent(line.share)} of {wording.line_share(line)})",
+            indent=indent,
+        )
     if diagnosis.limiter is not None and diagnosis.confidence == "low":
         for why in diagnosis.confidence_why:
             page.line(f"Low confidence: {why}", indent=indent)
@@ -84,8 +92,9 @@ def _kernel(page: Page, report: Report, rank: int, digits: int, group: Group, co
 
 def _unsettled(page: Page, report: Report, group: Group, indent: int) -> None:
     diagnosis = group.shown.diagnosis
-    # Rules often name the missing counters in the sentence itself: once is enough.
-    if diagnosis.missing and diagnosis.missing[0] not in diagnosis.summary:
+    # The sentence or the command below often names the missing counters itself: once is enough.
+    told = wording.named_in_command(diagnosis) and _shows_command(page, diagnosis)
+    if diagnosis.missing and not told and diagnosis.missing[0] not in diagnosis.summary:
         shown = [clean(name) for name in diagnosis.missing[:_MISSING_SHOWN]]
         more = len(diagnosis.missing) - len(shown)
         tail = f" and {more} more" if more else ""
@@ -93,14 +102,19 @@ def _unsettled(page: Page, report: Report, group: Group, indent: int) -> None:
         page.line(f"Not collected, and would settle it, {verb}: {', '.join(shown)}{tail}", indent=indent)
     if not diagnosis.collect:
         return
-    if len(clean(diagnosis.collect)) <= _COMMAND or not page.long_command_shown:
+    if _shows_command(page, diagnosis):
         page.long_command_shown |= len(clean(diagnosis.collect)) > _COMMAND
-        page.line("Collect them with:", indent=indent)
+        count = wording.count(len(diagnosis.missing), "counter")
+        page.line(f"{count} would settle it, collected with:" if told else "Collect them with:", indent=indent)
         page.verbatim(diagnosis.collect, indent=indent + 2)
     else:
         # A screen full of counters once is help; once for each of thirty kernels it hides the other answers.
         page.line("The command that collects them is printed by:", indent=indent)
         page.verbatim(wording.explain_command(report, group), indent=indent + 2)
+
+
+def _shows_command(page: Page, diagnosis: Diagnosis) -> bool:
+    return bool(diagnosis.collect) and (len(clean(diagnosis.collect)) <= _COMMAND or not page.long_command_shown)
 
 
 def _measured(group: Group) -> str:

@@ -1,4 +1,4 @@
-"""Where the time goes over kernels: one bar, longest first, that leads to the kernels."""
+"""Where the time goes over kernels: one bar in the order of the list, that leads to the kernels."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from triage.renderers.ranking import Group, by_time
 # Segments narrower than this (percent) cannot be told apart nor clicked; they are drawn as one.
 _NARROW = 0.8
 _SEGMENTS = 16
-# A segment at least this wide (percent) holds its rank.
-_LABELLED = 4.0
+# A segment holds its rank where it is this wide (percent) for each digit, and a margin.
+_DIGIT, _MARGIN = 1.5, 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,22 +35,21 @@ class Segment:
 
 def segments(ranked: Sequence[Group]) -> tuple[Segment, ...]:
     """The bar for kernels in the order of the list (whose ranks it shows); empty for fewer than two timed ones."""
-    ranks = {group.place: rank for rank, group in enumerate(ranked, 1)}
-    timed = [group for group in by_time(tuple(ranked)) if group.share]
+    timed = [(rank, group) for rank, group in enumerate(ranked, 1) if group.share]
     if len(timed) < 2:
         return ()
+    longest = {group.place for group in by_time(tuple(ranked))[:_SEGMENTS]}
     made: list[Segment] = []
     x = 0.0
-    for group in timed[:_SEGMENTS]:
+    for rank, group in timed:
         share = group.share or 0.0
-        if share < _NARROW:
-            break
-        rank = ranks[group.place]
+        if share < _NARROW or group.place not in longest:
+            continue
         name = shorten(wording.label(group.shown.kernel), 80)
         title = (
             f"{rank}: {name}, {quantities.percent(share)} of the time, {wording.limiter_word(group.shown.diagnosis)}"
         )
-        text = str(rank) if share >= _LABELLED else ""
+        text = str(rank) if share >= _MARGIN + _DIGIT * len(str(rank)) else ""
         family = page.family(group.shown.diagnosis)
         made.append(Segment(round(x, 2), round(share, 2), family, group.place, text, title))
         x += share

@@ -15,6 +15,14 @@ from triage.renderers.ranking import Group, by_time, groups
 UNDECIDED = "undecided"
 # Demanglers write template arguments as casts: tile<(int)32, (bool)1>.
 _CAST = re.compile(r"\((?:unsigned |signed )?(?:bool|char|short|int|long|long long|unsigned)\)(?=-?\d)")
+_LINE_WORDS = (
+    ("bank_conflicts", "the bank-conflict wavefronts"),
+    ("pcsamp", "the stall samples"),
+    ("inst_executed", "the instructions"),
+    ("sectors_local", "the local-memory sectors"),
+    ("sectors_global", "the sectors"),
+    ("wavefronts_shared", "the shared-memory wavefronts"),
+)
 # The kernels that together take this much of the time are the ones worth a look first.
 _MOST = 80.0
 
@@ -35,10 +43,11 @@ def headline(report: Report) -> str:
 
 def undecided(report: Report) -> str:
     """How many kernels could not be decided, as a sentence; empty when all were, or when there is only one kernel."""
-    found = sum(finding.diagnosis.limiter is None for finding in report.findings)
-    if not found or len(report.findings) == 1:
+    folded = groups(report)
+    found = sum(group.shown.diagnosis.limiter is None for group in folded)
+    if not found or len(folded) == 1:
         return ""
-    return f"{found:,} of {count(len(report.findings), 'kernel')} could not be decided."
+    return f"{found:,} of {count(len(folded), 'kernel')} could not be decided."
 
 
 def label(kernel: Kernel, limit: int = 160) -> str:
@@ -76,6 +85,17 @@ def place(line: LineFinding) -> str:
     return f"{file_name(line.file)}:{line.line}"
 
 
+def line_share(line: LineFinding) -> str:
+    """What a line holds a share of, in words: ``the stall samples``."""
+    name = line.metric
+    if "beyond the ideal" in name:
+        return "the bank-conflict wavefronts" if "shared" in name else "the excess sectors"
+    for part, words in _LINE_WORDS:
+        if part in name:
+            return words
+    return "it"
+
+
 def file_name(path: str) -> str:
     """The last part of a POSIX or Windows path."""
     return clean(PureWindowsPath(PurePosixPath(path).name).name or path)
@@ -102,9 +122,10 @@ def device(device: Device) -> str:
 
 
 def source(source: Source) -> str:
-    """One line about a file: name, GPU, ncu version, number of kernels."""
+    """One line about a file: name, number of launches, GPU, ncu version."""
+    profiled = f"{source.kernels:,} kernel {'launch' if source.kernels == 1 else 'launches'}"
     version = f"ncu {clean(source.ncu_version)}" if source.ncu_version else "ncu version not recorded"
-    return f"{clean(source.path)}: {count(source.kernels, 'kernel')}, {device(source.device)}, {version}"
+    return f"{clean(source.path)}: {profiled}, {device(source.device)}, {version}"
 
 
 def launches(group: Group) -> str:
@@ -138,6 +159,11 @@ def lowered(title: str) -> str:
     """A title inside a sentence: its first letter lower, unless it opens an abbreviation (``DRAM``, ``L2``)."""
     title = clean(title).strip().rstrip(".")
     return title[0].lower() + title[1:] if len(title) > 1 and title[1].islower() else title
+
+
+def named_in_command(diagnosis: Diagnosis) -> bool:
+    """Whether the command that collects the missing counters names every one of them."""
+    return bool(diagnosis.missing) and all(name in diagnosis.collect for name in diagnosis.missing)
 
 
 def warnings(finding: Finding) -> tuple[str, ...]:

@@ -1,10 +1,18 @@
-"""The inline tests of the limiter files: facts in, the rule's verdict out."""
+"""The tests of the rules: inline cases of the limiter files, and cases that walk the whole path."""
 
 from __future__ import annotations
 
-from triage.facts import FactSet
-from triage.rules.rulebook import LimiterDef, Rulebook, RuleCase
-from triage.rules.walk import judge_rule
+from functools import lru_cache
+from pathlib import Path
+
+from triage.errors import TriageError
+from triage.facts import FactSet, of_kernel
+from triage.model import Kernel, Quantity
+from triage.rules.casefile import UNDECIDED
+from triage.rules.overrides import for_chip
+from triage.rules.rulebook import LimiterDef, Rulebook, RuleCase, WalkCase
+from triage.rules.selecting import names
+from triage.rules.walk import judge_rule, walk
 
 
 def verdict(rulebook: Rulebook, limiter: LimiterDef, case: RuleCase) -> str:
@@ -13,13 +21,72 @@ def verdict(rulebook: Rulebook, limiter: LimiterDef, case: RuleCase) -> str:
 
 
 def run(rulebook: Rulebook) -> tuple[int, int, list[str]]:
-    """Run every case of every limiter: (passed, failed, one line a failure with its place)."""
+    """Run every case of every limiter and of every case file: (passed, failed, one line a failure with its place).
+
+    Inline cases of a retired limiter are not run: it is never said.
+    """
     passed, failures = 0, []
     for limiter in rulebook.limiters.values():
+        if limiter.status == "retired":
+            continue
         for case in limiter.tests:
             found = verdict(rulebook, limiter, case)
             if found == case.expect:
                 passed += 1
             else:
                 failures.append(f"{case.place}: {limiter.id}, {case.name!r}: expected {case.expect}, was {found}")
+    for walk_case in rulebook.cases:
+        found = walked(rulebook, walk_case)
+        if found in walk_case.expect:
+            passed += 1
+        else:
+            expected = " or ".join(walk_case.expect)
+            failures.append(f"{walk_case.place}: {walk_case.name!r}: expected {expected}, was {found}")
     return passed, len(failures), failures
+
+
+def walked(rulebook: Rulebook, case: WalkCase) -> str:
+    """What the rules say of the kernel of a case: a limiter, ``undecided``, or the verdict of the rule it asks for; the
+    reason where the kernel cannot be had."""
+    if case.capture is not None:
+        try:
+            kernel = _kernel(case.capture, case.kernel, _wanted(rulebook))
+        except (TriageError, LookupError) as fault:
+            return str(fault)
+        rules = for_chip(rulebook, case.cc or kernel.device.cc)
+        facts = of_kernel(kernel, rules)
+    else:
+        rules = for_chip(rulebook, case.cc)
+        metrics: dict[str, Quantity | str] = {name: Quantity(value) for name, value in (case.metrics or {}).items()}
+        facts = FactSet(rules, metrics, case.cc, given=case.facts)
+    if case.limiter:
+        return str(judge_rule(rules.limiters[case.limiter], facts))
+    named = walk(rules, facts).named
+    return named.limiter.id if named is not None else UNDECIDED
+
+
+@lru_cache(maxsize=8)
+def _kernels(capture: Path, metrics: frozenset[str]) -> tuple[Kernel, ...]:
+    from triage.readers import load
+
+    return load(capture, metrics=metrics).kernels
+
+
+def _kernel(capture: Path, wanted: str, metrics: frozenset[str]) -> Kernel:
+    kernels = _kernels(capture, metrics)
+    if wanted.isdigit():
+        found = [kernel for kernel in kernels if kernel.index == int(wanted)]
+    else:
+        found = [kernel for kernel in kernels if names(wanted, kernel)]
+    if len(found) != 1:
+        raise LookupError(f"{len(found)} kernels of {capture.name} match {wanted!r}")
+    return found[0]
+
+
+def _wanted(rulebook: Rulebook) -> frozenset[str]:
+    return frozenset(
+        metric
+        for definition in rulebook.facts.values()
+        for formula in (*(way.formula for way in definition.alternatives), *definition.at_most, *definition.at_least)
+        for metric in formula.metrics
+    )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterable
+import math
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from triage.rules.conditions import OPERATORS, AllOf, AnyOf, Comparison, Node, Not, Threshold
 from triage.rules.formulas import Formula, FormulaError, parse
 from triage.rules.rulebook import ChipRange, parse_chips
+from triage.rules.shapes import COMPARISON, Shape
 from triage.rules.yamlfile import Document, List, Map
 
 
@@ -18,15 +20,29 @@ def suggestion(word: str, choices: Iterable[str]) -> str:
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
-def keys(document: Document, where: Map, required: Collection[str], optional: Collection[str], what: str) -> None:
-    """Note every unknown and every missing key of ``where``."""
-    allowed = [*required, *optional]
+def said_unit(unit: str) -> str:
+    """A unit as a message names it."""
+    return repr(unit) if unit else "no unit"
+
+
+def keys(document: Document, where: Map, shape: Shape, more: Collection[str] = (), what: str = "") -> None:
+    """Note every unknown and every missing key of ``where``, which should be a ``shape``; ``more`` are allowed too."""
+    allowed, name = [*shape.keys, *more], what or shape.what
     for key in where:
         if key not in allowed:
-            document.fault(where, key, "unknown-key", f"{what} has no key {key!r}{suggestion(key, allowed)}")
-    for key in required:
+            document.fault(where, key, "unknown-key", f"{name} has no key {key!r}{suggestion(key, allowed)}")
+    for key in shape.required:
         if key not in where:
-            document.fault(where, None, "missing-key", f"{what} lacks the key {key!r}")
+            document.fault(where, None, "missing-key", f"{name} lacks the key {key!r}")
+
+
+def flag(document: Document, where: Map, key: str, default: bool) -> bool:
+    """``true`` or ``false`` at ``key``."""
+    value = where.get(key, default)
+    if not isinstance(value, bool):
+        document.fault(where, key, "type", f"{key!r} must be true or false")
+        return default
+    return value
 
 
 def text(document: Document, where: Map, key: str, default: str = "") -> str:
@@ -61,7 +77,7 @@ def choice(document: Document, where: Map, key: str, choices: Collection[str], d
 def number(document: Document, where: Map, key: str) -> float | None:
     """The number at ``key``, or ``None`` with a fault."""
     value = where.get(key)
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         document.fault(where, key, "type", f"{key!r} must be a number")
         return None
     return float(value)
@@ -84,23 +100,26 @@ def chips(document: Document, where: Map, key: str = "cc") -> ChipRange | None:
     """The range of compute capabilities at ``key``, when there is one."""
     if key not in where:
         return None
-    try:
-        return parse_chips(str(where[key]))
-    except ValueError:
-        document.fault(where, key, "chips", f"{where[key]!r} is no range of compute capabilities (try '>=9.0')")
-        return None
+    value = where[key]
+    if isinstance(value, (str, float)) and not isinstance(value, bool):
+        try:
+            return parse_chips(str(value))
+        except ValueError:
+            pass
+    document.fault(where, key, "chips", f"{value!r} is no range of compute capabilities (try '>=9.0' or '9.*')")
+    return None
 
 
 class ConditionReader:
-    """Turns the YAML of a condition into a node; knows the declared facts and thresholds."""
+    """Turns the YAML of a condition into a node; knows the declared facts with their units, and the thresholds."""
 
-    def __init__(self, facts: Collection[str], thresholds: dict[str, Threshold]) -> None:
+    def __init__(self, facts: Mapping[str, str], thresholds: Mapping[str, Threshold]) -> None:
         self.facts = facts
         self.thresholds = thresholds
 
-    def read(self, document: Document, where: Map, key: str, value: Any = None) -> Node | None:
+    def read(self, document: Document, where: Map, key: str) -> Node | None:
         """The condition at ``key`` of ``where``; ``None`` (with faults noted) when it is none."""
-        value = where.get(key) if value is None else value
+        value = where.get(key)
         if not isinstance(value, Map):
             document.fault(where, key, "condition", f"{key!r} must be a condition: fact and operator, or all, any, not")
             return None
@@ -117,7 +136,7 @@ class ConditionReader:
             return None
         name, inner = names[0], value[names[0]]
         if name == "not":
-            part = self.read(document, value, "not", inner)
+            part = self.read(document, value, "not")
             return Not(part) if part else None
         if not isinstance(inner, List) or not inner:
             document.fault(value, name, "condition", f"{name!r} must be a list of conditions")
@@ -132,9 +151,9 @@ class ConditionReader:
         return AllOf(kept) if name == "all" else AnyOf(kept)
 
     def _comparison(self, document: Document, value: Map) -> Node | None:
-        keys(document, value, ["fact"], [*OPERATORS, "source"], "a comparison")
+        keys(document, value, COMPARISON)
         fact = value["fact"]
-        if fact not in self.facts:
+        if not isinstance(fact, str) or fact not in self.facts:
             document.fault(
                 value, "fact", "unknown-fact", f"no fact is called {fact!r}{suggestion(str(fact), self.facts)}"
             )
@@ -161,8 +180,23 @@ class ConditionReader:
                     f"no threshold is called {limit!r}{suggestion(limit, self.thresholds)}",
                 )
                 return None
+            if threshold.unit != self.facts[fact]:
+                document.fault(
+                    value,
+                    op,
+                    "unit",
+                    f"the fact {fact!r} is in {said_unit(self.facts[fact])}, "
+                    f"the threshold {limit!r} in {said_unit(threshold.unit)}",
+                )
             return Comparison(fact, op, threshold)
-        if isinstance(limit, bool) or not isinstance(limit, (int, float)):
-            document.fault(value, op, "type", f"{op!r} needs a number or the name of a threshold")
+        number_ = number(document, value, op)
+        if number_ is None:
             return None
-        return Comparison(fact, op, Threshold(float(limit), text(document, value, "source")))
+        source = text(document, value, "source")
+        if not source and number_ != 0:
+            document.advise(
+                value, op, "no-source", f"the number {limit:g} has no source: add one, or name a threshold that has"
+            )
+        if self.facts[fact] == "%" and number_ > 100 and op in ("at_least", "above"):
+            document.advise(value, op, "range", f"{fact!r} is a percentage: it is never above {limit:g} %")
+        return Comparison(fact, op, Threshold(number_, source, "", self.facts[fact], document.spot(value, op)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from triage.rules import checks
@@ -10,39 +10,35 @@ from triage.rules.checks import ConditionReader
 from triage.rules.conditions import Threshold
 from triage.rules.formulas import FACT, Formula
 from triage.rules.rulebook import Alternative, ChipRange, FactDef, parse_chips
+from triage.rules.shapes import ALTERNATIVE, FACT_ENTRY
 from triage.rules.yamlfile import Document, List, Map
 
-_OPTIONAL = (
-    "from",
-    "largest_of",
-    "optional",
-    "sum_of_known",
-    "at_most",
-    "at_least",
-    "when_nothing",
-    "collect",
-    "each",
-)
 
-
-def read_facts(document: Document, facts: dict[str, FactDef], thresholds: dict[str, Threshold]) -> None:
-    """Add the facts of a file. A fact may use every fact of this and of earlier files, in any order, but no cycle."""
-    root = document.root if isinstance(document.root, Map) else Map()
-    checks.keys(document, root, ["facts"], [], "facts.yaml")
+def read_facts(
+    document: Document, root: Map, facts: dict[str, FactDef], thresholds: Mapping[str, Threshold]
+) -> list[str]:
+    """Add the facts under the key ``facts`` of ``root``; their ids. A fact may use every fact of this and of earlier
+    files, in any order, but no cycle."""
     entries = root.get("facts")
     if not isinstance(entries, Map):
         document.fault(root, "facts", "type", "'facts' must be a map of fact ids")
-        return
+        return []
     expanded = list(_expanded(document, entries))
-    names = set(facts) | {name for name, _, _ in expanded}
-    conditions = ConditionReader(names, thresholds)
+    units = {name: definition.unit for name, definition in facts.items()}
+    units |= {name: str(entry.get("unit", "")) for name, entry, _ in expanded}
+    names = frozenset(units)
+    conditions = ConditionReader(units, thresholds)
     for name, entry, word in expanded:
+        if name in facts and facts[name].unit != units[name]:
+            was = checks.said_unit(facts[name].unit)
+            document.fault(entry, "unit", "unit", f"the fact {name!r} is in {was}; rules compare it in that unit")
         if not FACT.match(name):
             document.fault(entries, name, "id", f"{name!r} is no fact id: lower-case letters, digits and _")
             continue
         facts[name] = _read(document, name, entry, word, names, conditions)
     for name in _cycles(facts):
         document.fault(entries, name if name in entries else None, "cycle", f"the fact {name!r} depends on itself")
+    return [name for name, _, _ in expanded]
 
 
 def _expanded(document: Document, entries: Map) -> list[tuple[str, Map, str]]:
@@ -62,16 +58,15 @@ def _expanded(document: Document, entries: Map) -> list[tuple[str, Map, str]]:
 def _read(
     document: Document, name: str, entry: Map, word: str, names: Collection[str], conditions: ConditionReader
 ) -> FactDef:
-    checks.keys(document, entry, ["label", "unit", "says"], _OPTIONAL, f"the fact {name!r}")
+    checks.keys(document, entry, FACT_ENTRY, what=f"the fact {name!r}")
     if not any(key in entry for key in ("from", "largest_of", "sum_of_known", "at_most", "at_least")):
         document.fault(entry, None, "missing-key", f"the fact {name!r} has no way to get it: from, largest_of, ...")
     values = entry.get("from", List())
     if not isinstance(values, List):
         values = [values]
     alternatives = [_alternative(document, entry, value, word, names, conditions) for value in values]
-    for key in ("collect",):
-        if not isinstance(entry.get(key, True), bool):
-            document.fault(entry, key, "type", f"{key!r} must be true or false")
+    if "{}" in name:
+        document.fault(entry, None, "missing-key", f"the fact {name!r} lacks the key 'each': the words for {{}}")
     return FactDef(
         id=name,
         label=checks.text(document, entry, "label").replace("{}", word),
@@ -84,7 +79,8 @@ def _read(
         at_most=_formulas(document, entry, "at_most", word, names),
         at_least=_formulas(document, entry, "at_least", word, names),
         when_nothing=checks.text(document, entry, "when_nothing"),
-        collect=bool(entry.get("collect", True)),
+        collect=checks.flag(document, entry, "collect", True),
+        spot=document.spot(entry),
     )
 
 
@@ -92,16 +88,20 @@ def _alternative(
     document: Document, entry: Map, value: Any, word: str, names: Collection[str], conditions: ConditionReader
 ) -> Alternative | None:
     if isinstance(value, Map):
-        checks.keys(document, value, ["use"], ["cc", "when", "collect"], "an alternative")
-        use = value.get("use", "")
-        formula = checks.formula(document, value, "use", _filled(use, word), names)
+        checks.keys(document, value, ALTERNATIVE)
+        formula = None
+        if "use" in value:
+            formula = checks.formula(document, value, "use", _filled(value["use"], word), names)
         when = conditions.read(document, value, "when") if "when" in value else None
+        given = checks.chips(document, value)
+        collect = checks.flag(document, value, "collect", True)
         if formula is None:
             return None
-        chips = checks.chips(document, value) or _since_volta(formula)
-        return Alternative(formula, chips, when, bool(value.get("collect", True)))
+        chips = given or _since_volta(formula)
+        return Alternative(formula, chips, when, collect, given is not None, document.spot(value))
     formula = checks.formula(document, entry, "from", _filled(value, word), names)
-    return Alternative(formula, _since_volta(formula)) if formula is not None else None
+    spot = document.spot(entry, "from")
+    return Alternative(formula, _since_volta(formula), spot=spot) if formula is not None else None
 
 
 def _since_volta(formula: Formula) -> ChipRange | None:

@@ -9,30 +9,32 @@ from typing import Any
 from triage.model import Fix
 from triage.rules import checks
 from triage.rules.checks import ConditionReader
-from triage.rules.rulebook import FactDef, Headroom, LimiterDef, RuleCase
+from triage.rules.guidefile import read_guide
+from triage.rules.rulebook import FactDef, Headroom, LimiterDef, RuleCase, shown
+from triage.rules.shapes import CASE, FIX, HEADROOM, LIMITER_FILE, LIMITER_ID, LINK
 from triage.rules.yamlfile import Document, List, Map
 
 FAMILIES = ("launch", "latency", "memory", "compute", "balance")
 KINDS = ("fires", "clear", "unknown")
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
-_ID = re.compile(r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$")
-_REQUIRED = ("id", "title", "family", "status", "when", "strength", "evidence", "because", "fixes", "see", "tests")
-_OPTIONAL = ("veto", "contributes", "unless", "experiment", "lines", "headroom")
+_ID = re.compile(LIMITER_ID)
 
 
-def read_limiter(document: Document, facts: Mapping[str, FactDef], conditions: ConditionReader) -> LimiterDef | None:
-    """The limiter of a file, or ``None`` when its faults leave nothing to use; all faults are noted."""
-    root = document.root
+def read_limiter(
+    document: Document, root: Any, facts: Mapping[str, FactDef], conditions: ConditionReader, *, stem: str = ""
+) -> LimiterDef | None:
+    """The limiter that ``root`` holds (of a file called ``stem``.yaml, where it has a file to itself), or ``None`` when
+    its faults leave nothing to use; all faults are noted."""
     if not isinstance(root, Map):
         if not document.faults:
-            document.at((1, 1), "type", "a limiter file is a map with the keys " + ", ".join(_REQUIRED))
+            document.at((1, 1), "type", "a limiter is a map with the keys " + ", ".join(LIMITER_FILE.required))
         return None
-    checks.keys(document, root, _REQUIRED, _OPTIONAL, "a limiter")
+    checks.keys(document, root, LIMITER_FILE)
     name = checks.text(document, root, "id")
     if "id" in root and not _ID.match(name):
         document.fault(root, "id", "id", f"{name!r} is no limiter id: words of a-z and 0-9 joined by -")
-    elif "id" in root and document.path.stem != name:
-        document.fault(root, "id", "id", f"the file {document.path.name} must be called {name}.yaml")
+    elif "id" in root and stem and stem != name:
+        document.fault(root, "id", "id", f"the file {stem}.yaml must be called {name}.yaml")
     when = conditions.read(document, root, "when") if "when" in root else None
     veto = conditions.read(document, root, "veto") if "veto" in root else None
     contributes = conditions.read(document, root, "contributes") if "contributes" in root else None
@@ -63,6 +65,7 @@ def read_limiter(document: Document, facts: Mapping[str, FactDef], conditions: C
         "experiment": checks.text(document, root, "experiment"),
         "lines": checks.texts(document, root, "lines"),
         "headroom": _headroom(document, root, facts),
+        "guide": read_guide(document, root),
     }
     if when is None or strength not in facts:
         return None
@@ -73,7 +76,8 @@ def read_limiter(document: Document, facts: Mapping[str, FactDef], conditions: C
         contributes=contributes,
         strength=strength,
         evidence=evidence,
-        place=document.shown,
+        place=document.shown if stem else shown(document.spot(root)),
+        spots={key: document.spot(root, key) for key in root} | {"": document.spot(root)},
         **made,
     )
 
@@ -88,13 +92,15 @@ def _fixes(document: Document, root: Map) -> tuple[Fix, ...]:
         if isinstance(item, str):
             found.append(Fix(" ".join(item.split())))
         elif isinstance(item, Map):
-            checks.keys(document, item, ["try"], ["effort"], "a fix")
-            effort = checks.choice(document, item, "effort", ("small", "medium", "large", ""), "")
+            checks.keys(document, item, FIX)
+            effort = ""
+            if "effort" in item:
+                effort = checks.choice(document, item, "effort", ("small", "medium", "large"), "medium")
             found.append(Fix(checks.text(document, item, "try"), effort))
         else:
             document.at(place, "type", "a fix is a text, or {try: ..., effort: small | medium | large}")
     if "fixes" in root and not found:
-        document.fault(root, "fixes", "missing", "a limiter needs at least one fix to try first")
+        document.fault(root, "fixes", "value", "a limiter needs at least one fix to try first")
     return tuple(found)
 
 
@@ -108,7 +114,7 @@ def _see(document: Document, root: Map) -> tuple[tuple[str, str], ...]:
         if not isinstance(item, Map):
             document.at(place, "type", "an entry of 'see' is {title: ..., url: ...}")
             continue
-        checks.keys(document, item, ["title", "url"], [], "an entry of 'see'")
+        checks.keys(document, item, LINK)
         url = checks.text(document, item, "url")
         if "url" in item and not url.startswith("https://"):
             document.fault(item, "url", "url", "a link must begin with https://")
@@ -123,7 +129,7 @@ def _headroom(document: Document, root: Map, facts: Mapping[str, FactDef]) -> He
     if not isinstance(value, Map):
         document.fault(root, "headroom", "type", "'headroom' is {at_most: formula, because: ...}")
         return None
-    checks.keys(document, value, ["because"], ["at_most"], "'headroom'")
+    checks.keys(document, value, HEADROOM)
     formula = checks.formula(document, value, "at_most", value["at_most"], facts) if "at_most" in value else None
     return Headroom(formula, checks.text(document, value, "because"))
 
@@ -138,7 +144,7 @@ def _tests(document: Document, root: Map, facts: Mapping[str, FactDef]) -> tuple
         if not isinstance(item, Map):
             document.at(place, "type", "a test is {name: ..., facts: {...}, expect: fires | clear | unknown}")
             continue
-        checks.keys(document, item, ["name", "facts", "expect"], [], "a test")
+        checks.keys(document, item, CASE)
         expect = checks.choice(document, item, "expect", KINDS, "unknown")
         given = item.get("facts")
         if not isinstance(given, Map):
@@ -154,7 +160,8 @@ def _tests(document: Document, root: Map, facts: Mapping[str, FactDef]) -> tuple
             number = checks.number(document, given, fact)
             if number is not None:
                 numbers[fact] = number
-        cases.append(RuleCase(checks.text(document, item, "name"), numbers, expect, f"{document.shown}:{place[0]}"))
+        name, spot = checks.text(document, item, "name"), (document.shown, *place)
+        cases.append(RuleCase(name, numbers, expect, shown(spot), spot))
     if "tests" in root:
         _kinds(document, root, cases)
     return tuple(cases)

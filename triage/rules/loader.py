@@ -1,34 +1,41 @@
 """Rule files to a :class:`Rulebook`; every fault of every file is reported at once.
 
-A rules folder holds ``thresholds.yaml``, ``facts.yaml``, ``path.yaml`` and ``limiters/*.yaml``. Later folders add to
-earlier ones: their facts, thresholds and limiters replace those of the same id; a ``path.yaml`` replaces the path.
+A rules folder holds ``thresholds.yaml``, ``facts.yaml``, ``path.yaml`` and ``limiters/*.yaml``. Later layers add to
+earlier ones: their facts, thresholds and limiters replace those of the same id; a ``path`` replaces the path, while
+``questions`` are worked into it.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
 from triage import resources
-from triage.errors import FaultyRules
+from triage.errors import FaultyRules, UsageError
 from triage.model import RulebookId
 from triage.rules import checks
-from triage.rules.checks import ConditionReader
+from triage.rules.casefile import read_cases
 from triage.rules.conditions import Threshold
 from triage.rules.factfile import read_facts
+from triage.rules.layers import Layer, Part, folder_layer
 from triage.rules.limiterfile import read_limiter
-from triage.rules.pathfile import check_path, read_path
-from triage.rules.rulebook import FactDef, LimiterDef, Question, Rulebook
+from triage.rules.overrides import Override, apply, read_overrides
+from triage.rules.pathfile import Groups, read_path
+from triage.rules.references import check_references, check_retired
+from triage.rules.rulebook import FactDef, LimiterDef, Question, Rulebook, Spot, WalkCase
 from triage.rules.sharing import shared
-from triage.rules.yamlfile import Document, Map, read
+from triage.rules.thresholdfile import declared, read_profiles, read_thresholds
+from triage.rules.yamlfile import Document, Fault
 
 DEFAULT_PROFILE = "guide"
 
 
 def load_rulebook(paths: Iterable[str | Path] = (), *, profile: str = DEFAULT_PROFILE) -> Rulebook:
-    """The shipped rules with the folders ``paths`` laid over them, in order.
+    """The shipped rules with ``paths`` laid over them, in order: folders of rule files, and ``triage.yaml`` files,
+    which bring their packs.
 
     ``profile`` selects a column of ``thresholds.yaml`` (``guide`` or ``playbook``). Raises :class:`FaultyRules` with
     all faults as ``file:line:column: code message``.
@@ -43,83 +50,158 @@ def default_rulebook() -> Rulebook:
 
 @lru_cache(maxsize=16)
 def _load(paths: tuple[str, ...], profile: str) -> Rulebook:
-    folders = [resources.folder("rules"), *(Path(path) for path in paths)]
-    for folder in folders:
-        if not folder.is_dir():
-            raise FaultyRules(f"the rules folder {folder} does not exist", "give a folder that holds rule files")
-    documents = [[read(file, _shown(folder, file)) for file in _files(folder)] for folder in folders]
-    everything = [document for group in documents for document in group]
-    thresholds: dict[str, Threshold] = {}
-    facts: dict[str, FactDef] = {}
-    limiters: dict[str, LimiterDef] = {}
-    path: tuple[Question, ...] = ()
-    path_document: Document | None = None
-    profiles = {DEFAULT_PROFILE}
-    for group in documents:
-        for document in _named(group, "thresholds.yaml"):
-            profiles |= _read_thresholds(document, thresholds, profile)
-        for document in _named(group, "facts.yaml"):
-            read_facts(document, facts, thresholds)
-    conditions = ConditionReader(facts, thresholds)
-    for group in documents:
-        for document in group:
-            if document.path.parent.name == "limiters":
-                limiter = read_limiter(document, facts, conditions)
-                if limiter is not None:
-                    limiters[limiter.id] = limiter
-        for document in _named(group, "path.yaml"):
-            path, path_document = read_path(document, facts, conditions), document
-    if path_document is not None:
-        check_path(path_document, path, limiters)
-    faults = sorted(fault for document in everything for fault in document.faults)
-    if faults:
+    from triage.team.loading import examine
+
+    layers, others = [shipped_layer()], []
+    for path in map(Path, paths):
+        if path.is_file():
+            team = examine(path)
+            layers += team.layers
+            others += [team.document] if team.document is not None else []
+        else:
+            layers.append(command_layer(path))
+    return rulebook_of(layers, profile, others, paths)
+
+
+def shipped_layer() -> Layer:
+    """The rules that come with triage."""
+    return folder_layer(resources.folder("rules"), "shipped", "rules")
+
+
+def command_layer(folder: Path) -> Layer:
+    """The rules of a folder that the command line names."""
+    if not folder.is_dir():
+        raise FaultyRules(f"the rules folder {folder} does not exist", "give a folder that holds rule files")
+    return folder_layer(folder, "command")
+
+
+@dataclass(slots=True)
+class Assembled:
+    """What came out of the layers: the rulebook (``None`` where faults leave none) and the profiles there are."""
+
+    rulebook: Rulebook | None
+    profiles: list[str]
+    documents: list[Document]
+    limiters: list[str]
+
+    @property
+    def faults(self) -> list[Fault]:
+        return sorted({fault for document in self.documents for fault in document.faults})
+
+
+def rulebook_of(
+    layers: Sequence[Layer], profile: str, others: Sequence[Document] = (), paths: tuple[str, ...] = ()
+) -> Rulebook:
+    """The rules of the layers, which came from ``paths``. Raises :class:`FaultyRules` with every fault of the layers
+    and of ``others``, the teams' own files."""
+    from triage.team.kernels import check_expected
+
+    made = assemble(layers, profile, paths)
+    for document in others:
+        check_expected(document, made.limiters)
+    faults = sorted({*made.faults, *(fault for document in others for fault in document.faults)})
+    if faults or made.rulebook is None:
         raise FaultyRules(
-            f"{len(faults)} fault{'s' if len(faults) > 1 else ''} in the rules",
+            f"{len(faults)} fault{'s' if len(faults) != 1 else ''} in the rules",
             "mend the lines above",
             details=tuple(str(fault) for fault in faults),
         )
-    if profile not in profiles:
-        raise FaultyRules(f"no threshold profile is called {profile!r}", f"choose one of {', '.join(sorted(profiles))}")
-    identity = RulebookId(_digest(everything, profile), profile, tuple(str(folder) for folder in folders[1:]))
-    return shared(Rulebook(facts, limiters, path, thresholds, identity))
+    if profile not in made.profiles:
+        hint = checks.suggestion(profile, made.profiles)
+        raise UsageError(
+            f"no threshold profile is called {profile!r}{hint}", f"choose one of {', '.join(sorted(made.profiles))}"
+        )
+    return made.rulebook
 
 
-def _files(folder: Path) -> list[Path]:
-    names = ("thresholds.yaml", "facts.yaml", "path.yaml")
-    return [folder / name for name in names if (folder / name).is_file()] + sorted((folder / "limiters").glob("*.yaml"))
+@dataclass(slots=True)
+class _Work:
+    profile: str
+    thresholds: dict[str, Threshold] = field(default_factory=dict)
+    facts: dict[str, FactDef] = field(default_factory=dict)
+    limiters: dict[str, LimiterDef] = field(default_factory=dict)
+    path: tuple[Question, ...] = ()
+    groups: Groups = field(default_factory=dict)
+    cases: list[WalkCase] = field(default_factory=list)
+    overrides: list[Override] = field(default_factory=list)
+    retired: dict[str, Spot] = field(default_factory=dict)
+    # Which layer a definition of a pack came from: two packs that define the same id contradict each other.
+    owners: dict[tuple[str, str], Layer] = field(default_factory=dict)
 
 
-def _shown(folder: Path, file: Path) -> str:
-    return str(Path(folder.name) / file.relative_to(folder))
+def assemble(layers: Sequence[Layer], profile: str, paths: tuple[str, ...] = ()) -> Assembled:
+    """Read every layer; never raises for what the files hold."""
+    documents = [document for layer in layers for document in layer.documents]
+    work = _Work(profile)
+    profiles = [DEFAULT_PROFILE]
+    for layer, part in _parts(layers, "thresholds"):
+        profiles += declared(part.root)
+        if "thresholds" in part.root or "profiles" not in part.root:
+            names = read_thresholds(part.document, part.root, work.thresholds, profile)
+            _own(work, layer, part, "threshold", names, "thresholds")
+        read_profiles(part.document, part.root, work.thresholds, profile)
+    for layer, part in _parts(layers, "facts"):
+        names = read_facts(part.document, part.root, work.facts, work.thresholds)
+        _own(work, layer, part, "fact", names, "facts")
+    conditions = checks.ConditionReader({name: fact.unit for name, fact in work.facts.items()}, work.thresholds)
+    for layer, part in _parts(layers, "limiter"):
+        limiter = read_limiter(part.document, part.root, work.facts, conditions, stem=part.stem)
+        if limiter is not None:
+            work.limiters[limiter.id] = limiter
+            _own(work, layer, part, "limiter", [limiter.id], "")
+    for _, part in _parts(layers, "path"):
+        work.path = read_path(part.document, part.root, work.path, work.groups, work.facts, conditions)
+    for _, part in _parts(layers, "retire"):
+        work.retired |= check_retired(part.document, part.root, work.limiters)
+    for _, part in _parts(layers, "overrides"):
+        work.overrides += read_overrides(
+            part.document, part.root, work.facts, work.limiters, work.path, work.thresholds
+        )
+    for layer, part in _parts(layers, "cases"):
+        inside = layer.folder or part.document.path.parent
+        work.cases += read_cases(part.document, part.root, work.facts, work.limiters, inside)
+    by_name = {document.shown: document for document in documents}
+    check_references(by_name, work.path, work.limiters, work.retired)
+    if any(document.faults for document in documents):
+        return Assembled(None, profiles, documents, list(work.limiters))
+    return Assembled(_rulebook(work, layers, documents, paths), profiles, documents, list(work.limiters))
 
 
-def _named(group: Sequence[Document], name: str) -> list[Document]:
-    return [document for document in group if document.path.name == name and document.path.parent.name != "limiters"]
+def _parts(layers: Sequence[Layer], kind: str) -> list[tuple[Layer, Part]]:
+    return [(layer, part) for layer in layers for part in layer.parts if part.kind == kind]
 
 
-def _read_thresholds(document: Document, thresholds: dict[str, Threshold], profile: str) -> set[str]:
-    """Add the thresholds of a file, in the column of ``profile``; the profiles it names."""
-    root = document.root if isinstance(document.root, Map) else Map()
-    checks.keys(document, root, ["thresholds"], ["profiles"], "thresholds.yaml")
-    declared = root.get("profiles", Map())
-    profiles = set(declared) if isinstance(declared, Map) else set()
-    entries = root.get("thresholds")
-    if not isinstance(entries, Map):
-        document.fault(root, "thresholds", "type", "'thresholds' must be a map of names")
-        return profiles
-    for name, entry in entries.items():
-        if not isinstance(entry, Map):
-            document.fault(entries, name, "type", "a threshold is a map: {value: ..., source: ...}")
-            continue
-        checks.keys(document, entry, ["value", "source"], ["unit", *profiles], f"the threshold {name!r}")
-        value, source = checks.number(document, entry, "value"), checks.text(document, entry, "source")
-        other = entry.get(profile)
-        if isinstance(other, Map):
-            checks.keys(document, other, ["value", "source"], [], f"the profile {profile!r}")
-            value, source = checks.number(document, other, "value"), checks.text(document, other, "source")
-        if value is not None:
-            thresholds[name] = Threshold(value, source, name)
-    return profiles
+def _own(work: _Work, layer: Layer, part: Part, kind: str, names: Sequence[str], key: str) -> None:
+    """Note who defines an id; the same id in two packs is a clash, in a pack and a team's file it is meant."""
+    entries = part.root.get(key) if key else part.root
+    for name in names:
+        other = work.owners.get((kind, name))
+        if other is not None and other is not layer and layer.kind == other.kind == "pack":
+            place = name if key else "id"
+            part.document.fault(
+                entries, place, "clash", f"the {kind} {name!r} is also defined by the pack {other.name}"
+            )
+        work.owners[kind, name] = layer
+
+
+def _rulebook(work: _Work, layers: Sequence[Layer], documents: Sequence[Document], paths: tuple[str, ...]) -> Rulebook:
+    identity = RulebookId(_digest(documents, work.profile), work.profile, paths)
+    limiters = {
+        name: limiter.retired(work.retired[name]) if name in work.retired else limiter
+        for name, limiter in work.limiters.items()
+    }
+    made = Rulebook(
+        work.facts,
+        limiters,
+        work.path,
+        work.thresholds,
+        identity,
+        overrides=tuple(override for override in work.overrides if override.chips is not None),
+        layers=tuple(layer.name for layer in layers),
+        cases=tuple(work.cases),
+    )
+    everywhere = tuple(override for override in work.overrides if override.chips is None)
+    return apply(made, everywhere) if everywhere else shared(made)
 
 
 def _digest(documents: Sequence[Document], profile: str) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from triage import quantities
 from triage.errors import UsageError
 from triage.rules.checks import suggestion
 from triage.rules.conditions import AllOf, AnyOf, Comparison, Node
-from triage.rules.rulebook import LimiterDef, Rulebook
+from triage.rules.rulebook import NOWHERE, LimiterDef, Rulebook, shown
 
 _WORDS = {"at_least": "at least", "above": "above", "below": "below", "at_most": "at most"}
 
@@ -42,6 +44,7 @@ def page(rulebook: Rulebook, name: str) -> str:
         lines += ["To be sure", f"  {limiter.experiment}"]
     lines += ["See", *(f"  {title}: {url}" for title, url in limiter.see)]
     lines += ["Tests", *(f"  {case.expect:<8} {case.name}" for case in limiter.tests)]
+    lines += ["Where it comes from", *_origins(limiter, rulebook)]
     return "\n".join(lines) + "\n"
 
 
@@ -57,6 +60,44 @@ def _node(node: Node, rulebook: Rulebook, depth: int) -> list[str]:
         word = "all of" if isinstance(node, AllOf) else "any of"
         return [f"{indent}{word}", *(line for part in node.parts for line in _node(part, rulebook, depth + 1))]
     return [f"{indent}not", *_node(node.part, rulebook, depth + 1)]
+
+
+def _origins(limiter: LimiterDef, rulebook: Rulebook) -> list[str]:
+    """The layers in force, the file of the rule, and every number with the place where it is set and what it was."""
+    layers = " < ".join(rulebook.layers)
+    rows = [f"  layers     {layers} (profile {rulebook.identity.profile}, digest {rulebook.identity.digest})"]
+    rows.append(f"  rule       {shown(limiter.spots.get('id', NOWHERE)) or limiter.place}")
+    if limiter.status == "retired":
+        rows.append(f"  retired    {shown(limiter.spots.get('status', NOWHERE))}")
+    nodes = [node for node in (limiter.when, limiter.veto, limiter.contributes) if node is not None]
+    leaves = dict.fromkeys(leaf for node in nodes for leaf in node.leaves())
+    rows += dict.fromkeys(row for leaf in leaves for row in _origin(leaf, ""))
+    for override in rulebook.overrides:
+        if override.limiter in ("", limiter.id):
+            changed = [
+                replace(leaf, threshold=override.changed(leaf.threshold)) for leaf in leaves if override.concerns(leaf)
+            ]
+            chips = override.chips.text if override.chips else ""
+            rows += dict.fromkeys(row for leaf in changed for row in _origin(leaf, f" on cc {chips}"))
+    for question in rulebook.path:
+        rows += [
+            f"  question   {question.id}, {shown(answer.spot)}"
+            for answer in question.answers
+            if answer.limiter == limiter.id
+        ]
+    return rows
+
+
+def _origin(leaf: Comparison, chips: str) -> list[str]:
+    threshold = leaf.threshold
+    label = threshold.name or f"{leaf.fact} {_WORDS[leaf.op]}"
+    value = quantities.quantity(threshold.value, threshold.unit)
+    row = f"  number     {label}{chips}: {value}, {shown(threshold.spot)}"
+    was = threshold.was
+    while was is not None:
+        row += f"; was {quantities.quantity(was.value, was.unit)}, {shown(was.spot)}"
+        was = was.was
+    return [row]
 
 
 def _places(limiter: LimiterDef, rulebook: Rulebook) -> list[str]:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from triage.model import Fix, RulebookId
 from triage.rules.conditions import Node, Threshold
 from triage.rules.formulas import Formula
+
+if TYPE_CHECKING:
+    from triage.rules.overrides import Override
 
 
 # Where something is written: file, line and column (1-based); an empty file name: nowhere.
@@ -79,6 +84,23 @@ class RuleCase:
 
 
 @dataclass(frozen=True, slots=True)
+class WalkCase:
+    """A case of a case file: a kernel by ``facts``, by ``metrics`` or as ``kernel`` of a ``capture``, and what is
+    expected: limiters or ``undecided`` of the whole path, or the verdict of the rule of ``limiter`` alone."""
+
+    name: str
+    expect: tuple[str, ...]
+    limiter: str = ""
+    facts: Mapping[str, float] | None = None
+    metrics: Mapping[str, float] | None = None
+    cc: str | None = None
+    capture: Path | None = None
+    kernel: str = "0"
+    place: str = ""
+    spot: Spot = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Headroom:
     """How much removing the limiter can bring: ``formula`` gives a factor, ``None`` says it cannot be bounded."""
 
@@ -135,6 +157,10 @@ class LimiterDef:
     guide: Guide = field(default_factory=Guide)
     spots: Mapping[str, Spot] = field(default_factory=dict, compare=False)
 
+    def retired(self, spot: Spot) -> LimiterDef:
+        """The same limiter, never said; ``spot`` is where that is written."""
+        return replace(self, status="retired", spots={**self.spots, "status": spot})
+
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
@@ -182,6 +208,11 @@ class Rulebook:
     thresholds: Mapping[str, Threshold]
     identity: RulebookId
     warnings: tuple[str, ...] = field(default=())
+    # Overrides that hold on some chips only; see triage.rules.overrides.for_chip, which keeps its work in `variants`.
+    overrides: tuple[Override, ...] = ()
+    layers: tuple[str, ...] = ()
+    cases: tuple[WalkCase, ...] = ()
+    variants: dict[str, Rulebook] = field(default_factory=dict, init=False, compare=False, repr=False)
     stalls: tuple[str, ...] = field(default=(), init=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -244,7 +244,12 @@ FACT_ENTRY = Shape(
     },
 )
 FACTS = Named(FACT_ENTRY, r"^[a-z][a-z0-9_{}]*$")
-FACTS_FILE = Shape("facts", "facts.yaml", {"facts": Key(FACTS, "Canonical quantities by id.", required=True)})
+COUNTERS = Key(Many(TEXT), "Counters that exist although triage does not know them; without roll-up.")
+FACTS_FILE = Shape(
+    "facts",
+    "facts.yaml",
+    {"facts": Key(FACTS, "Canonical quantities by id.", required=True), "counters": COUNTERS},
+)
 
 OTHER_VALUE = Shape(
     "value",
@@ -268,7 +273,7 @@ THRESHOLD = Shape(
     "a threshold",
     {
         "value": Key(Number(), "The number, in the unit of the facts that it is compared with.", required=True),
-        "unit": Key(TEXT, "Its unit; '' for a plain number.", required=True),
+        "unit": Key(TEXT, "Its unit; '' for a plain number. One that replaces another keeps the unit of that."),
         "source": Key(TEXT, "Where the number comes from.", required=True),
     },
     extra=OTHER_VALUE,

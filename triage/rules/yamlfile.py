@@ -15,6 +15,8 @@ import yaml
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 40
+# Longer digits are no measurement, and Python would need long to turn them into a number.
+MAX_NUMBER = 40
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -54,18 +56,26 @@ class List(list[Any]):
 
 @dataclass(slots=True)
 class Document:
-    """One file: its root value, the faults found while reading it, and helpers to add more."""
+    """One file: its root value, the faults found while reading it, and helpers to add more.
+
+    ``faults`` keep the file from being used; ``advice`` is what only the linter reports.
+    """
 
     path: Path
     shown: str
     root: Any = None
     text: str = ""
     faults: list[Fault] = field(default_factory=list)
+    advice: list[Fault] = field(default_factory=list)
 
     def fault(self, where: Map | None, key: str | None, code: str, message: str) -> None:
         """Note a fault at ``key`` of ``where`` (at the map itself when the key is ``None`` or absent)."""
         line, column = (1, 1) if where is None else where.places.get(key or "", where.at)
         self.faults.append(Fault(self.shown, line, column, code, message))
+
+    def advise(self, where: Map | None, key: str | None, code: str, message: str) -> None:
+        """Note what works but should not stay, at ``key`` of ``where``."""
+        self.advice.append(Fault(*self.spot(where, key), code, message))
 
     def spot(self, where: Map | None, key: str | None = None) -> tuple[str, int, int]:
         """The file, line and column of ``key`` of ``where``, or of the map itself."""
@@ -169,6 +179,8 @@ def _scalar(node: yaml.Node) -> Any:
     if tag == "tag:yaml.org,2002:bool":
         return text.lower() in ("true", "yes", "on")
     if tag in ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float"):
+        if len(text) > MAX_NUMBER:
+            return text
         try:
             return float(text) if tag.endswith("float") else int(text)
         except ValueError:

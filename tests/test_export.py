@@ -1,0 +1,160 @@
+"""Many reports in one table: keys, types, units, formats, order."""
+
+from __future__ import annotations
+
+import gzip
+import runpy
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import compared
+import pandas
+import pytest
+
+from triage import cli
+from triage.diagnosis import report
+from triage.errors import UsageError
+from triage.export import DECIDED, KEYS, check_target, frame, rank_of, write
+from triage.model import Device, Kernel, Launch, Profile, Quantity
+from triage.readers import load
+
+EXAMPLE = Path(__file__).parent.parent / "examples" / "nightly"
+
+
+def table(**options: object) -> pandas.DataFrame:
+    made = report(load(compared.REPEATS), compared.rules())
+    return frame([made], **options)  # type: ignore[arg-type]
+
+
+def profile(path: str, *kernels: Kernel) -> Profile:
+    return Profile(path, "csv-raw", kernels)
+
+
+def kernel(index: int = 0, **metrics: Quantity | str) -> Kernel:
+    shape = Launch(grid=(2, 3, 4), block=(32, 1, 1))
+    return Kernel(index, "void f<1>(int)", "f", shape, Device("NVIDIA H200", "9.0", 132, "1"), metrics)
+
+
+def test_a_row_a_launch_with_its_keys() -> None:
+    found = table()
+    assert tuple(found.columns[:5]) == KEYS and len(found) == 60
+    assert not found.duplicated(subset=[*KEYS, "name"]).any()
+    assert list(found["launch"][:12]) == [*range(10), 0, 1]
+    assert set(DECIDED) <= set(found.columns) and found["grid_x"].iloc[0] == 128
+    assert found["duration_ns"].iloc[0] == 263840 == found["gpu__time_duration.sum"].iloc[0]
+    assert found.attrs["units"]["gpu__time_duration.sum"] == "ns"
+    assert found["limiter"].isna().all() and found["confidence"].isna().all()
+
+
+def test_launches_count_within_report_and_device() -> None:
+    duration = Quantity(10.0, "ns")
+    one = kernel(0, **{"gpu__time_duration.sum": duration})
+    other = replace(one, index=1, device=Device("NVIDIA H200", "9.0", 132, "2"))
+    made = [report(profile(path, one, other, replace(one, index=2)), compared.rules()) for path in ("a.csv", "b.csv")]
+    found = frame(made)
+    assert list(found["launch"]) == [0, 0, 1, 0, 0, 1]
+    assert list(found["device"][:3]) == ["NVIDIA H200 #1", "NVIDIA H200 #2", "NVIDIA H200 #1"]
+    assert list(found["report"]) == ["a.csv"] * 3 + ["b.csv"] * 3
+
+
+def test_what_was_not_collected_is_missing_and_never_zero() -> None:
+    made = report(profile("a.csv", kernel(0, a__x=Quantity(1.0, "byte")), kernel(1, b__y="text")), compared.rules())
+    found = frame([made])
+    assert found["a__x"].tolist()[0] == 1.0 and pandas.isna(found["a__x"].iloc[1])
+    assert found["b__y"].isna().iloc[0] and found["b__y"].iloc[1] == "text"
+    assert found["duration_ns"].isna().all() and found["rank"].isna().all()
+
+
+def test_a_metric_of_two_units_is_refused() -> None:
+    made = report(
+        profile("a.csv", kernel(0, a__x=Quantity(1.0, "byte")), kernel(1, a__x=Quantity(1.0, "ns"))), compared.rules()
+    )
+    with pytest.raises(UsageError, match="a__x has the units 'byte' and 'ns'"):
+        frame([made])
+
+
+def test_metrics_by_pattern_and_none_at_all() -> None:
+    assert [name for name in table(metrics=("gpu__time*",), facts=False).columns if "__" in name] == [
+        "gpu__time_duration.sum"
+    ]
+    bare = table(metrics=("none",), facts=False)
+    assert not [name for name in bare.columns if "__" in name or name.startswith("fact.")]
+    assert "fact.dram_pct" in table(metrics=("none",)).columns
+
+
+@pytest.mark.parametrize(
+    ("name", "rank"),
+    [
+        ("run.rank3.ncu-rep", 3),
+        ("/data/7/app_rank12.csv", 12),
+        ("r02.csv", 2),
+        ("night-3.csv", None),
+        ("transpose.csv", None),
+        ("for2.csv", None),
+    ],
+)
+def test_rank_of_a_file_name(name: str, rank: int | None) -> None:
+    assert rank_of(name) == rank
+
+
+def test_csv_comes_back_and_is_the_same_twice(tmp_path: Path) -> None:
+    for name in ("a.csv", "b.csv", "a.csv.gz", "b.csv.gz"):
+        write(table(metrics=("none",)), tmp_path / name)
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+    assert gzip.decompress((tmp_path / "a.csv.gz").read_bytes()) == (tmp_path / "a.csv").read_bytes()
+    back = pandas.read_csv(tmp_path / "a.csv")
+    assert list(back["duration_ns"]) == list(table()["duration_ns"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "a.csv.gz", "b.csv", "b.csv.gz"]
+
+
+def test_a_spreadsheet_runs_nothing(tmp_path: Path) -> None:
+    bad = replace(kernel(), name="=HYPERLINK(1)", function="@f")
+    write(frame([report(profile("a.csv", bad), compared.rules())]), tmp_path / "t.csv")
+    row = pandas.read_csv(tmp_path / "t.csv").iloc[0]
+    assert (row["name"], row["kernel"]) == ("'=HYPERLINK(1)", "'@f")
+
+
+def test_parquet_comes_back_or_says_what_is_missing(tmp_path: Path) -> None:
+    target = tmp_path / "t.parquet"
+    try:
+        import pyarrow  # noqa: F401 - its absence is what the second half is about
+    except ImportError:
+        with pytest.raises(UsageError, match="no Parquet engine") as caught:
+            check_target(target)
+        assert "pip install pyarrow" in caught.value.hint
+        return
+    made = table(metrics=("none",))
+    write(made, target)
+    back = pandas.read_parquet(target)
+    assert list(back.columns) == list(made.columns) and list(back["duration_ns"]) == list(made["duration_ns"])
+
+
+def test_without_a_parquet_engine_nothing_is_read_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("triage.export._parquet_engine", lambda: False)
+    monkeypatch.setattr(sys, "argv", ["triage", "export", "none.ncu-rep", "-o", str(tmp_path / "t.parquet")])
+    assert cli.run() == 2
+
+
+@pytest.mark.parametrize("name", ["t.xlsx", "t", "t.json"])
+def test_other_suffixes_are_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="names no table"):
+        check_target(tmp_path / name)
+
+
+def test_the_limiter_of_a_kernel_over_twenty_reports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(EXAMPLE / "make_series.py"))["main"]("nights")
+    nights = [str(path) for path in sorted(Path("nights").iterdir())]
+    monkeypatch.setattr(sys, "argv", ["triage", "export", *nights, "-o", "nights.csv", "--metrics", "none"])
+    assert cli.run() == 0
+    assert "wrote nights.csv: 40 rows" in capsys.readouterr().err
+    runpy.run_path(str(EXAMPLE / "series.py"))["main"]("nights.csv", "transpose")
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 20
+    assert all("dram-bandwidth" in line for line in lines[:12]) and all("bank-conflicts" in line for line in lines[12:])
+    assert [number for number, line in enumerate(lines) if "<- the limiter moved" in line] == [12]
+    # What the page shows is what it prints.
+    assert "\n".join(lines[10:13]) in (EXAMPLE / "README.md").read_text(encoding="utf-8")

@@ -1,0 +1,158 @@
+"""Every gate: held, violated, and what cannot be judged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import compared
+import pytest
+from compared import COLLECTED, side, state
+
+from triage.gates import Config, Gates, Outcome, check, effective_bandwidth
+from triage.gates.model import GATES, Scope
+from triage.gates.values import Bandwidth
+
+OFF = Gates(slower_than=None, limiter_changed="never", spills=False, comparable=False)
+
+
+def asked(base: list | None, head: list, config: Config | Gates) -> tuple[Outcome, ...]:
+    chosen = config if isinstance(config, Config) else Config(gates=config)
+    return check(side(*head), None if base is None else side(*base), chosen, compared.rules()).outcomes
+
+
+def one(base: list | None, head: list, gates: Gates) -> tuple[str, str]:
+    (outcome,) = asked(base, head, gates)
+    return outcome.gate, outcome.result
+
+
+def test_slower_than() -> None:
+    gates = replace(OFF, slower_than=0.05)
+    assert one([state()], [state(durations=(120_000.0,))], gates) == ("slower_than", "violated")
+    assert one([state()], [state(durations=(104_000.0,))], gates) == ("slower_than", "held")
+    assert one([state()], [state(durations=(50_000.0,))], gates) == ("slower_than", "held")
+    # Slower beyond noise, and still within what is allowed.
+    assert one([state()], [state(durations=(120_000.0,))], replace(OFF, slower_than=0.3)) == ("slower_than", "held")
+    # Without a baseline it cannot be asked.
+    assert asked(None, [state()], gates) == ()
+
+
+def test_what_was_not_timed_is_violated_unless_unknown_is_allowed() -> None:
+    gates = replace(OFF, slower_than=0.05)
+    (outcome,) = asked([state()], [state(durations=())], gates)
+    assert outcome.result == "violated" and "cannot be judged" in outcome.text and "not timed" in outcome.text
+    assert one([state()], [state(durations=())], replace(gates, unknown="held")) == ("slower_than", "unknown")
+
+
+def test_limiter_changed() -> None:
+    old, new = state(limiter="dram-bandwidth"), state(limiter="bank-conflicts")
+    unless = replace(OFF, limiter_changed="unless_faster")
+    assert one([old], [new], unless) == ("limiter_changed", "violated")
+    assert one([old], [replace(new, durations=(50_000.0,))], unless) == ("limiter_changed", "held")
+    always = replace(OFF, limiter_changed="always")
+    assert one([old], [replace(new, durations=(50_000.0,))], always) == ("limiter_changed", "violated")
+    assert one([old], [old], always) == ("limiter_changed", "held")
+    # From a limiter to undecided is not known; from undecided nothing can have moved.
+    assert one([old], [state(limiter=None)], unless) == ("limiter_changed", "violated")
+    assert one([old], [state(limiter=None)], replace(unless, unknown="held")) == ("limiter_changed", "unknown")
+    assert one([state(limiter=None)], [new], unless) == ("limiter_changed", "held")
+
+
+def test_limiters() -> None:
+    gates = replace(OFF, limiters=("dram-bandwidth",))
+    assert one(None, [state()], gates) == ("limiters", "held")
+    assert one(None, [state(limiter="divergence")], gates) == ("limiters", "violated")
+    assert one(None, [state(limiter=None)], replace(gates, unknown="held")) == ("limiters", "unknown")
+    assert one(None, [state(limiter=None)], replace(gates, limiters=("undecided",))) == ("limiters", "held")
+
+
+def test_max_duration() -> None:
+    gates = replace(OFF, max_duration=100_000)
+    assert one(None, [state(durations=(99_000.0, 300_000.0, 98_000.0))], gates) == ("max_duration", "held")
+    assert one(None, [state(durations=(100_001.0,))], gates) == ("max_duration", "violated")
+    assert one(None, [state(durations=())], replace(gates, unknown="held")) == ("max_duration", "unknown")
+
+
+def test_min_effective_bandwidth() -> None:
+    # 1000 sectors of 32 bytes in 100 us are 320 MB/s.
+    moved = state(facts={"ideal_sectors": 1000.0, "dram_peak_bytes_per_s": 400e6})
+    assert effective_bandwidth(moved) == pytest.approx(320e6)
+    assert effective_bandwidth(moved, 64_000) == pytest.approx(640e6)
+    for asked_for, result in (
+        (Bandwidth(300e6), "held"),
+        (Bandwidth(330e6), "violated"),
+        (Bandwidth(79, percent=True), "held"),
+        (Bandwidth(81, percent=True), "violated"),
+    ):
+        gates = replace(OFF, min_effective_bandwidth=asked_for)
+        assert one(None, [moved], gates) == ("min_effective_bandwidth", result)
+    gates = replace(OFF, min_effective_bandwidth=Bandwidth(1.0), unknown="held")
+    assert one(None, [state()], gates)[1] == "unknown"
+    assert one(None, [state()], replace(gates, ideal_bytes=1000.0))[1] == "held"
+    percent = replace(gates, min_effective_bandwidth=Bandwidth(50, percent=True))
+    assert one(None, [state(facts={"ideal_sectors": 1.0})], percent)[1] == "unknown"
+
+
+def test_spills() -> None:
+    gates = replace(OFF, spills=True)
+    clean, spilled = state(facts={"spill_requests": 0.0}), state(facts={"spill_requests": 64.0})
+    assert one([clean], [spilled], gates) == ("spills", "violated")
+    assert one([spilled], [spilled], gates) == ("spills", "held")
+    assert one([spilled], [clean], gates) == ("spills", "held")
+    assert one(None, [spilled], gates) == ("spills", "violated")
+    # The baseline does not say: what it was is unknown, and nothing appeared.
+    assert one([state()], [spilled], gates) == ("spills", "held")
+    # Not collected is neither yes nor no.
+    assert asked([clean], [state()], gates) == ()
+
+
+def test_new_and_removed_kernels() -> None:
+    new = replace(OFF, new_kernels=True)
+    assert one([], [state("a")], new) == ("new_kernels", "violated")
+    assert asked([], [state("a")], OFF) == ()
+    gone = replace(OFF, removed_kernels=True)
+    assert one([state("a")], [], gone) == ("removed_kernels", "violated")
+    assert asked([state("a")], [], OFF) == ()
+
+
+def test_undecided() -> None:
+    gates = replace(OFF, undecided=True)
+    assert one(None, [state(limiter=None)], gates) == ("undecided", "violated")
+    assert one(None, [state()], gates) == ("undecided", "held")
+
+
+def test_what_cannot_be_compared() -> None:
+    other = state(durations=(200_000.0,), collection=replace(COLLECTED, clocks="controlled"))
+    (outcome,) = asked([state()], [other], replace(OFF, slower_than=0.05, comparable=True))
+    assert (outcome.gate, outcome.result) == ("comparable", "violated")
+    assert "clock control: free against controlled" in outcome.text
+    assert asked([state()], [other], replace(OFF, slower_than=0.05)) == ()
+
+
+def test_entries_for_single_kernels_change_the_general_gates_and_later_ones_win() -> None:
+    config = Config(
+        gates=replace(OFF, max_duration=1.0),
+        kernels=(
+            Scope("copy*", (("max_duration", 200_000.0),), "triage.yaml:4:5"),
+            Scope("copy_b", (("max_duration", 50_000.0),), "triage.yaml:6:5"),
+            Scope("warm*", (("skip", True),), "triage.yaml:8:5"),
+        ),
+        source="triage.yaml",
+    )
+    outcomes = asked(None, [state("copy_a"), state("copy_b"), state("warmup"), state("other")], config)
+    assert [(outcome.kernel, outcome.result, outcome.place) for outcome in outcomes] == [
+        ("copy_a", "held", "triage.yaml:4:5"),
+        ("copy_b", "violated", "triage.yaml:6:5"),
+        ("other", "violated", "triage.yaml"),
+    ]
+
+
+def test_one_line_each_that_names_kernel_finding_limit_and_source_line() -> None:
+    (outcome,) = asked([state()], [state(durations=(120_000.0,), line=7)], replace(OFF, slower_than=0.05))
+    assert outcome.text == "copy: is 20.0 % slower (100 us to 120 us); allowed are 5 % more [copy.cu:7]"
+    assert (outcome.file, outcome.line) == ("/build/src/copy.cu", 7)
+
+
+def test_every_gate_has_its_sentence() -> None:
+    seen = {"slower_than", "limiter_changed", "limiters", "max_duration", "min_effective_bandwidth", "spills"}
+    seen |= {"new_kernels", "removed_kernels", "undecided", "comparable"}
+    assert seen == set(GATES)

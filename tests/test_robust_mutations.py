@@ -1,0 +1,119 @@
+"""Two thousand mutated reports: no crash, no hang, and no verdict that the intact file contradicts without a warning.
+
+Texts are mutated and read in this process. ``.ncu-rep`` files go through NVIDIA's library in a server that forks for
+each (``warm_reader.py``), so that one that dies takes no other with it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import random
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import mutants
+import pytest
+from mutants import MUTATIONS, Intact, complaint
+from warm_reader import Warm
+
+from triage.readers import framing, ncu_rep, process
+
+DATA = Path(__file__).parent / "data"
+REPORT = DATA / "readers_pr.ncu-rep"
+# Each with the number of its mutations: together with those below more than two thousand.
+TEXTS = {
+    "raw_base.csv": 450,
+    "raw_auto.csv": 250,
+    "raw_instances.csv": 150,
+    "metrics_stdout.csv": 350,
+    "details.csv": 150,
+    "details_names.csv": 100,
+    "details.txt": 150,
+    "graph_raw.csv": 100,
+    "log_bad_metric.txt": 50,
+}
+REPORTS, VALUES = 120, 90
+SLOWEST_S = 10
+
+
+def test_there_are_two_thousand() -> None:
+    boundaries = len(list(mutants.at_boundaries(REPORT)))
+    assert sum(TEXTS.values()) + REPORTS + VALUES + boundaries >= 2000
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_mutated_texts(tmp_path: Path, name: str) -> None:
+    source = DATA / f"readers_{name}"
+    chance = random.Random(name)
+    intact = Intact.of(source) if "log" not in name else Intact(source)
+    data = source.read_bytes()
+    path = tmp_path / source.name
+    for number in range(TEXTS[name]):
+        mutation = chance.choice(MUTATIONS)
+        path.write_bytes(mutation(data, chance))
+        begun = time.monotonic()
+        wrong = complaint(path, intact)
+        assert not wrong, (number, mutation.__name__, wrong)
+        assert time.monotonic() - begun < SLOWEST_S
+
+
+@pytest.fixture(scope="module")
+def warm() -> Iterator[Warm]:
+    if importlib.util.find_spec("ncu_report") is None:
+        pytest.skip("ncu-report is not installed")
+    if sys.platform == "win32":
+        pytest.skip("the server forks")
+    server = Warm(ncu_rep.survey(REPORT, compressed=False).library)
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="module")
+def intact(warm: Warm) -> Intact:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(process, "run", warm.run)
+        return Intact.of(REPORT)
+
+
+def test_the_server_reads_as_the_child_does(warm: Warm, intact: Intact, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert Intact.of(REPORT).limiters == intact.limiters
+    monkeypatch.setattr(process, "run", warm.run)
+    assert Intact.of(REPORT).limiters == intact.limiters
+
+
+def test_mutated_reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warm: Warm, intact: Intact) -> None:
+    monkeypatch.setattr(process, "run", warm.run)
+    data, chance = REPORT.read_bytes(), random.Random(9)
+    _all(tmp_path, (chance.choice(MUTATIONS)(data, chance) for _ in range(REPORTS)), warm, intact)
+
+
+def test_reports_cut_at_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warm: Warm, intact: Intact) -> None:
+    monkeypatch.setattr(process, "run", warm.run)
+    _all(tmp_path, mutants.at_boundaries(REPORT), warm, intact)
+
+
+def test_altered_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warm: Warm, intact: Intact) -> None:
+    """One bit inside the payload of a result: no frame shows it."""
+    monkeypatch.setattr(process, "run", warm.run)
+    data, frame, chance = REPORT.read_bytes(), framing.read(REPORT), random.Random(10)
+    end = frame.ends[-1]
+
+    def flipped() -> bytes:
+        changed = bytearray(data)
+        changed[chance.randrange(end - frame.payloads[-1], end)] ^= 1 << chance.randrange(8)
+        return bytes(changed)
+
+    _all(tmp_path, (flipped() for _ in range(VALUES)), warm, intact)
+
+
+def _all(folder: Path, mutated: Iterator[bytes], warm: Warm, intact: Intact) -> None:
+    path = folder / REPORT.name
+    for number, data in enumerate(mutated):
+        path.write_bytes(data)
+        begun = time.monotonic()
+        wrong = complaint(path, intact)
+        assert not wrong, (number, wrong)
+        assert time.monotonic() - begun < SLOWEST_S
+    assert warm.hangs == 0

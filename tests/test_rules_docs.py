@@ -1,0 +1,117 @@
+"""The catalogue is in step with the rules and whole; the guide works when it is typed along; its codes are all codes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from test_cli import fails, triage
+
+from triage.rules import default_rulebook
+from triage.rules.catalogue import pages, write_all
+from triage.rules.rulebook import LimiterDef
+
+ROOT = Path(__file__).parents[1]
+RULES = default_rulebook()
+PAGES = pages(RULES)
+GUIDE = (ROOT / "docs" / "writing-rules.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_committed_page_is_in_step(name: str) -> None:
+    committed = (ROOT / "docs" / "rules" / name).read_text(encoding="utf-8")
+    assert committed == PAGES[name], "run `triage rules docs`"
+
+
+def test_no_page_of_a_limiter_that_is_gone() -> None:
+    assert {path.name for path in (ROOT / "docs" / "rules").glob("*.md")} == set(PAGES)
+
+
+@pytest.mark.parametrize("limiter", RULES.limiters.values(), ids=lambda limiter: limiter.id)
+def test_a_page_has_every_part(limiter: LimiterDef) -> None:
+    page = PAGES[f"{limiter.id}.md"]
+    for heading in ("How it shows", "What to try", "When a library", "What it is confused", "Thresholds", "What proves"):
+        assert f"## {heading}" in page, heading
+    assert page.count("```cuda") == 2
+    assert limiter.guide.before != limiter.guide.after
+    assert "To be sure: " in page
+    assert limiter.guide.proof
+    assert limiter.id not in {confusion.limiter for confusion in limiter.guide.confused_with}
+
+
+def test_what_proves_a_limiter_is_a_calibration_kernel_that_has_it() -> None:
+    manifest = yaml.safe_load((ROOT / "kernels" / "limiters" / "manifest.yaml").read_text(encoding="utf-8"))
+    accepted = {kernel["kernel"]: kernel["accept"] for kernel in manifest["kernels"]}
+    for limiter in RULES.limiters.values():
+        for kernel in limiter.guide.proof:
+            assert limiter.id in accepted[kernel], (limiter.id, kernel)
+
+
+def anchors(text: str) -> set[str]:
+    found = set(re.findall(r'<a id="([^"]+)">', text))
+    for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE):
+        found.add(re.sub(r"[^a-z0-9 _-]", "", heading.lower().replace("`", "")).replace(" ", "-"))
+    return found
+
+
+def test_every_link_leads_somewhere() -> None:
+    texts = {f"docs/rules/{name}": text for name, text in PAGES.items()} | {"docs/writing-rules.md": GUIDE}
+    for name, text in texts.items():
+        for target in re.findall(r"\]\(([^)\s]+)\)", text):
+            if target.startswith("https://"):
+                continue
+            file, _, anchor = target.partition("#")
+            path = (ROOT / name).parent / file if file else ROOT / name
+            assert path.exists(), (name, target)
+            if anchor and path.suffix == ".md":
+                assert anchor in anchors(path.read_text(encoding="utf-8")), (name, target)
+
+
+def test_pages_of_limiters_that_are_gone_are_removed(tmp_path: Path) -> None:
+    write_all(RULES, tmp_path)
+    (tmp_path / "gone.md").write_text(PAGES["barrier.md"], encoding="utf-8")
+    (tmp_path / "mine.md").write_text("# Mine\n", encoding="utf-8")
+    write_all(RULES, tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {*PAGES, "mine.md"}
+
+
+def test_the_guide_typed_along_makes_a_limiter_that_works(tmp_path: Path) -> None:
+    section = GUIDE[GUIDE.index("## A new limiter, from") : GUIDE.index("## How a rule is judged")]
+    for block in re.finditer(r"```yaml\n(.*?)```", section, re.DOTALL):
+        name = re.findall(r"`([\w./-]+\.yaml)`", section[: block.start()])[-1]
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(block[1], encoding="utf-8")
+    capture = ROOT / "examples" / "team-rules" / "perf-rules" / "captures" / "nightly.csv"
+    linted = triage("rules", "lint", cwd=tmp_path)
+    assert (linted.returncode, linted.stdout) == (0, "no fault in perf-rules, triage.yaml\n")
+    assert triage("rules", "test", cwd=tmp_path).stdout.endswith("passed, 0 failed\n")
+    assert "Too short to tune" in triage("rules", "show", "short-launch", cwd=tmp_path).stdout
+    assert "short-launch: NAMED" in triage("explain", capture, "-k", "soa_update", cwd=tmp_path).stdout
+    team = tmp_path / "triage.yaml"
+    team.write_text(team.read_text(encoding="utf-8").replace("resize*", "soa*"), encoding="utf-8")
+    fails(triage("check", capture, cwd=tmp_path), 10)
+
+
+def test_every_other_example_of_the_guide_is_yaml() -> None:
+    for block in re.findall(r"```yaml\n(.*?)```", GUIDE, re.DOTALL):
+        yaml.safe_load(block)
+
+
+def test_the_guide_names_every_code_and_no_other() -> None:
+    table = GUIDE[GUIDE.index("| code | what is wrong |") : GUIDE.index("Rule files may come")]
+    named = {code for row in table.splitlines() if "|" in row for code in re.findall(r"`([a-z-]+)`", row.split("|")[1])}
+    package = ROOT / "triage"
+    used: set[str] = set()
+    for path in [*package.glob("rules/*.py"), *package.glob("rules/lint/*.py"), *package.glob("team/*.py")]:
+        text = re.sub(r"\s+", " ", path.read_text(encoding="utf-8"))
+        used |= set(re.findall(r'\.(?:fault|advise)\( ?[\w\[\]"]+, [^,]+, "([a-z-]+)", ', text))
+        used |= set(re.findall(r'document\.at\( ?\(?[\w, ]+\)?, "([a-z-]+)", ', text))
+        used |= set(re.findall(r'Fault\([^"]*"([a-z-]+)", ', text))
+        used |= set(re.findall(r'Fault\(\*limiter\.spots\.get\([^)]*\)\)?, "([a-z-]+)"', text))
+    used -= {"fixes", "lines"}  # keys, not codes
+    used |= {f"unknown-{what}" for what in ("threshold", "fact", "limiter")}
+    assert used - named == set()
+    assert named - used - {"unreadable", "key", "incomplete", "counter", "encoding"} == set()

@@ -1,0 +1,164 @@
+"""``triage diff``: parse, compare, render. Mounted by :mod:`triage.cli`."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from triage.errors import ProgramFailed, UsageError
+from triage.paths import INTERRUPTED
+
+if TYPE_CHECKING:
+    from triage.compare.model import Comparison, Snapshot
+    from triage.compare.noise import Noise
+    from triage.compare.selection import Launches
+    from triage.rules.rulebook import Rulebook
+
+
+class DiffFormat(StrEnum):
+    """Output formats of a comparison."""
+
+    html = "html"
+    md = "md"
+    json = "json"
+    text = "text"
+
+
+Base = Annotated[Path, typer.Argument(help="The report (or baseline) before.", show_default=False)]
+Head = Annotated[Path, typer.Argument(help="The report after.", show_default=False)]
+Format = Annotated[DiffFormat | None, typer.Option("-f", "--format", help="Output format [default: text].")]
+Output = Annotated[Path | None, typer.Option("-o", "--output", help="Write to this file ('-': standard output).")]
+LaunchRange = Annotated[
+    str | None,
+    typer.Option("--launches", metavar="A-B", help="Launches of each kernel to take; 0-4:5-9 for base and head."),
+]
+KernelGlob = Annotated[str | None, typer.Option("-k", "--kernel", metavar="GLOB", help="Only kernels named so.")]
+RuleFolders = Annotated[list[Path], typer.Option("--rules", help="A folder of rule files laid over the shipped ones.")]
+Cutoffs = Annotated[str | None, typer.Option("--profile", help="Threshold profile: guide, playbook or the team's own.")]
+NoiseOption = Annotated[
+    str | None, typer.Option("--noise", metavar="PERCENT", help="What a single launch may vary by [default: 5%].")
+]
+FORMATS = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md", ".json": "json", ".txt": "text"}
+
+
+def diff(
+    base: Base,
+    head: Head,
+    format_: Format = None,
+    output: Output = None,
+    launches: LaunchRange = None,
+    kernel: KernelGlob = None,
+    noise: NoiseOption = None,
+    rules: RuleFolders = [],  # noqa: B006 - Typer copies it
+    profile: Cutoffs = None,
+) -> None:
+    """Say what moved between two reports, and whether it matters.
+
+    Kernels are matched by name, launch shape, NVTX range and order. A duration counts as changed only beyond its
+    noise, which repeated launches tell. Two reports that cannot be compared get the reason and no verdict.
+    """
+    from triage import commands
+    from triage.compare import compare
+
+    chosen = str(format_ or format_of(output))
+    rulebook = commands.rulebook(rules, profile)
+    before, after = sides(base, head, rulebook, launches=launches, kernel=kernel)
+    text = rendered(compare(before, after, rulebook, noise_of(noise)), chosen, output)
+    write(text, output, default=Path("triage-diff.html") if chosen == "html" else None)
+    raise_if_failed(before, after)
+
+
+def sides(
+    base: Path, head: Path, rulebook: Rulebook, *, launches: str | None = None, kernel: str | None = None
+) -> tuple[Snapshot, Snapshot]:
+    """Both files as snapshots; either may be a baseline, whose launches cannot be selected any more."""
+    from triage.compare.selection import parse
+
+    first, second = parse(launches)
+    same = base.resolve() == head.resolve()
+    if same and first == second:
+        print(f"note: {base} is compared with itself", file=sys.stderr)
+    return read(base, rulebook, first, kernel), read(head, rulebook, second, kernel)
+
+
+def read(file: Path, rulebook: Rulebook, launches: Launches | None = None, kernel: str | None = None) -> Snapshot:
+    """A report or a baseline as a snapshot."""
+    from dataclasses import replace
+
+    from triage import commands
+    from triage.compare.selection import Launches, matches, select
+    from triage.compare.snapshot import snapshot
+    from triage.gates import baseline
+
+    wanted = launches or Launches()
+    if baseline.is_baseline(file):
+        loaded = baseline.load(file)
+        if wanted != Launches():
+            raise UsageError(f"{file} is a baseline: its launches are folded", "select launches of reports only")
+        return replace(loaded, states=tuple(state for state in loaded.states if matches(state.kernel, kernel)))
+    report = commands.diagnosed([file], rulebook, command=commands.said(sys.argv))
+    if any(warning.startswith(INTERRUPTED) for warning in report.warnings):
+        # Half a report would show as removed kernels.
+        raise KeyboardInterrupt
+    return snapshot(select(report, wanted, kernel))
+
+
+def raise_if_failed(*sides: Snapshot) -> None:
+    """A comparison with the report of a program that failed is shown; then the exit code says so."""
+    for snapshot in sides:
+        for warning in snapshot.warnings:
+            if warning.startswith("program failed"):
+                raise ProgramFailed(
+                    f"{snapshot.path}: the {warning}", "kernels after its end are missing from the comparison"
+                )
+
+
+def noise_of(text: str | None) -> Noise:
+    """The noise settings that ``--noise`` asks for."""
+    from triage.compare.noise import Noise
+    from triage.gates import values
+
+    if text is None:
+        return Noise()
+    try:
+        single = values.share(text)
+    except ValueError as fault:
+        raise UsageError(f"--noise: {fault}", "write --noise 3%") from None
+    return Noise(floor=min(Noise().floor, single), single=single, short=max(Noise().short, single))
+
+
+def rendered(comparison: Comparison, format_: str, output: Path | None) -> str:
+    """The comparison in a format, in the width and with the colours of the terminal it goes to."""
+    from triage.renderers.diff import render
+
+    to_terminal = (output is None or str(output) == "-") and sys.stdout.isatty()
+    width = min(shutil.get_terminal_size((80, 24)).columns, 120) if to_terminal else 80
+    return render(comparison, format_, width=width, color=to_terminal and format_ == "text")
+
+
+def write(text: str, target: Path | None, *, default: Path | None = None) -> None:
+    """To the file, to the default, or to standard output."""
+    from triage import commands
+    from triage import output as out
+
+    place = target or default
+    if place is None or str(place) == "-":
+        out.show(text)
+        return
+    out.write(place, text)
+    commands.say_written(place)
+
+
+def format_of(target: Path | None) -> str:
+    """The format that a file's suffix names; text without a file."""
+    if target is None or str(target) == "-":
+        return "text"
+    found = FORMATS.get(target.suffix.lower())
+    if found is None:
+        raise UsageError(f"the suffix of {target} names no format", "give one with -f html, md, json or text")
+    return found

@@ -1,0 +1,91 @@
+"""``triage check`` and ``triage baseline``. Mounted by :mod:`triage.cli`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from triage.compare.commands import Cutoffs, KernelGlob, LaunchRange, RuleFolders
+
+if TYPE_CHECKING:
+    from triage.gates.model import Config, Result
+
+File = Annotated[Path, typer.Argument(help="The report to check.", show_default=False)]
+Base = Annotated[Path | None, typer.Option("--baseline", help="A baseline file or a report to compare with.")]
+ConfigFile = Annotated[
+    Path | None, typer.Option("--config", help="The triage.yaml with the gates [default: found upwards from here].")
+]
+SarifFile = Annotated[Path | None, typer.Option("--sarif", help="Also write the findings as SARIF 2.1.0.")]
+JunitFile = Annotated[Path | None, typer.Option("--junit", help="Also write the gates as JUnit XML.")]
+Markdown = Annotated[Path | None, typer.Option("--markdown", help="Also write the summary as Markdown.")]
+Github = Annotated[
+    bool | None,
+    typer.Option("--github/--no-github", help="Annotations and step summary [default: within GitHub Actions]."),
+]
+Root = Annotated[Path, typer.Option("--source-root", help="The repository, to which source paths are relative.")]
+Target = Annotated[Path, typer.Option("-o", "--output", help="The baseline file to write ('-': standard output).")]
+
+
+def check(
+    file: File,
+    baseline: Base = None,
+    config: ConfigFile = None,
+    sarif: SarifFile = None,
+    junit: JunitFile = None,
+    markdown: Markdown = None,
+    github: Github = None,
+    source_root: Root = Path(),
+    rules: RuleFolders = [],  # noqa: B006 - Typer copies it
+    profile: Cutoffs = None,
+) -> None:
+    """Hold a report against the gates of triage.yaml: exit code 10 and one line for each that is violated."""
+    from triage.compare.commands import raise_if_failed
+    from triage.gates import output
+
+    made = judged(file, baseline, configured(config), rules, profile)
+    output.files(made, source_root, sarif=sarif, junit=junit, markdown=markdown)
+    if github if github is not None else os.environ.get("GITHUB_ACTIONS") == "true":
+        output.github(made, source_root)
+    output.conclude(made)
+    raise_if_failed(made.head)
+
+
+def baseline(
+    file: File,
+    output: Target = Path("triage-baseline.yaml"),
+    launches: LaunchRange = None,
+    kernel: KernelGlob = None,
+    rules: RuleFolders = [],  # noqa: B006 - Typer copies it
+    profile: Cutoffs = None,
+) -> None:
+    """Write the small text file that `triage check` compares with: commit it, review its diff."""
+    from triage import commands
+    from triage.compare import commands as comparing
+    from triage.compare.selection import parse
+    from triage.gates import baseline as text
+
+    rulebook = commands.rulebook(rules, profile)
+    snapshot = comparing.read(file, rulebook, parse(launches)[0], kernel)
+    comparing.write(text.dump(snapshot), output)
+
+
+def configured(path: Path | None) -> Config:
+    """The gates in force: those of the file given, else of the nearest triage.yaml, else the defaults."""
+    from triage.gates import config
+
+    return config.load(path if path is not None else config.find(Path.cwd()))
+
+
+def judged(file: Path, base: Path | None, config: Config, rules: list[Path], profile: str | None) -> Result:
+    """Read both sides and ask every gate."""
+    from triage import commands
+    from triage.compare.commands import read
+    from triage.gates.judge import check as ask
+
+    rulebook = commands.rulebook(rules, profile)
+    named = base or (Path(config.baseline) if config.baseline else None)
+    before = read(named, rulebook) if named is not None else None
+    return ask(read(file, rulebook), before, config, rulebook)

@@ -1,0 +1,60 @@
+"""Where a check goes: files for machines, annotations for GitHub, and one line a violated gate for everybody."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from triage import output as out
+from triage.errors import GateFailed
+from triage.gates.model import Result
+
+
+def files(
+    result: Result, root: Path, *, sarif: Path | None = None, junit: Path | None = None, markdown: Path | None = None
+) -> None:
+    """Write the files that were asked for, whether the gates hold or not."""
+    if sarif is not None:
+        from triage.renderers.sarif import render_check
+
+        out.write(sarif, render_check(result, root))
+    if junit is not None:
+        from triage.renderers.junit import render
+
+        out.write(junit, render(result))
+    if markdown is not None:
+        from triage.gates.github import summary
+
+        out.write(markdown, summary(result))
+
+
+def github(result: Result, root: Path) -> None:
+    """Annotations on standard output, which the runner reads, and the step summary."""
+    from triage.gates.github import append_summary, workflow_commands
+
+    for line in workflow_commands(result, root):
+        out.show(line)
+    append_summary(result)
+
+
+def conclude(result: Result) -> None:
+    """Say what was asked and what came of it. Raises :class:`GateFailed` with one line for each violated gate."""
+    from triage.renderers.diff_wording import headline
+
+    kernels = len(result.head.states)
+    asked = f"{len(result.outcomes):,} gates asked of {kernels:,} kernel{'' if kernels == 1 else 's'}"
+    if result.comparison is not None:
+        out.show(headline(result.comparison))
+    else:
+        out.show("no baseline: the gates that compare with one were not asked")
+    for outcome in result.outcomes:
+        if outcome.result == "unknown":
+            out.show(f"not judged: {outcome.gate}: {outcome.text}")
+    bad = result.violated
+    source = "the defaults" if result.config.source == "defaults" else f"those of {result.config.source}"
+    if bad:
+        raise GateFailed(
+            f"{len(bad):,} of {asked} {'is' if len(bad) == 1 else 'are'} violated",
+            f"the gates are {source}; triage's docs/gates.md describes each",
+            details=tuple(f"{outcome.gate}: {outcome.text}" for outcome in bad),
+        )
+    out.show(f"{asked}: all hold")

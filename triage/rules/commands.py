@@ -1,0 +1,133 @@
+"""``triage rules lint``, ``docs`` and ``schema``: the functions that :mod:`triage.cli` mounts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from triage.rules.layers import Layer
+    from triage.rules.yamlfile import Document, Fault
+
+Packs = Annotated[
+    list[Path] | None,
+    typer.Argument(help="Rule packs or triage.yaml files [default: the nearest triage.yaml, else the shipped rules]."),
+]
+Lock = Annotated[bool, typer.Option("--lock", help="Write rules.lock: what the rules say now is meant.")]
+Folder = Annotated[Path | None, typer.Option("-o", "--output", help="Write to this folder.")]
+
+
+def lint(packs: Packs = None, lock: Lock = False) -> None:
+    """Report everything that is wrong with rule files, all at once, as file:line:column: code message.
+
+    Ends with 3 when there is a fault.
+    """
+    layers, others = targets(packs or [])
+    if lock:
+        lock_all(layers)
+    conclude(found(layers, others), layers)
+
+
+def docs(output: Folder = None) -> None:
+    """Write the catalogue of the rules in force, one Markdown page a limiter (docs/rules by default)."""
+    from triage.rules.catalogue import write_all
+    from triage.team import rulebook_for
+
+    folder = output or Path("docs/rules")
+    written = write_all(rulebook_for(), folder)
+    typer.echo(f"wrote {written} pages to {folder}")
+
+
+def schema(
+    name: Annotated[str | None, typer.Argument(help="Which file: triage, limiter, facts, path, ...")] = None,
+    output: Folder = None,
+) -> None:
+    """Print the JSON Schema of a rule file, or write all of them, so that an editor completes and checks."""
+    from triage.rules import schema as schemas
+
+    if output is not None:
+        typer.echo(f"wrote {schemas.write_all(output)} schemas to {output}")
+    else:
+        typer.echo(schemas.text(name or "triage"), nl=False)
+
+
+def targets(packs: Sequence[Path]) -> tuple[list[Layer], list[Document]]:
+    """The layers to check. A folder that holds a whole rulebook is checked by itself, other folders over the shipped
+    rules; a ``triage.yaml`` (or a folder that holds one) with its packs."""
+    from triage.errors import FaultyRules
+    from triage.rules.layers import folder_layer
+    from triage.rules.loader import shipped_layer
+    from triage.team import NAME, examine, layers_of
+
+    if not packs:
+        team = examine()
+        others = [team.document] if team.document is not None else []
+        return layers_of(team), others
+    layers, others = [], []
+    for path in packs:
+        file = path / NAME if (path / NAME).is_file() else path
+        if file.is_file():
+            team = examine(file)
+            layers += list(team.layers)
+            others += [team.document] if team.document is not None else []
+        elif path.is_dir():
+            layers.append(folder_layer(path, "pack", _shown(path)))
+        else:
+            raise FaultyRules(f"{path} does not exist", "give a folder of rule files or a triage.yaml")
+    whole = len(layers) == 1 and layers[0].folder is not None and is_whole(layers[0].folder)
+    return (layers if whole else [shipped_layer(), *layers]), others
+
+
+def is_whole(folder: Path) -> bool:
+    """Whether a folder holds a rulebook of its own: thresholds, facts, limiters and a whole path."""
+    from triage.rules.yamlfile import Map, read
+
+    names = ("thresholds.yaml", "facts.yaml", "path.yaml")
+    if not all((folder / name).is_file() for name in names) or not (folder / "limiters").is_dir():
+        return False
+    root = read(folder / "path.yaml").root
+    return isinstance(root, Map) and "path" in root
+
+
+def found(layers: Sequence[Layer], others: Sequence[Document]) -> list[Fault]:
+    """Every fault, those of the gates and of expectations too."""
+    from triage.gates.config import parse
+    from triage.rules.lint import lint as check
+    from triage.rules.yamlfile import Map
+    from triage.team.kernels import check_expected
+
+    names = [part.root.get("id") for layer in layers for part in layer.parts if part.kind == "limiter"]
+    for document in others:
+        check_expected(document, [name for name in names if isinstance(name, str)])
+        if isinstance(document.root, Map) and "gates" in document.root:
+            parse(document, document.root["gates"], document.root)
+    return check(layers, others=others)
+
+
+def lock_all(layers: Sequence[Layer]) -> None:
+    """Write the locks of the packs (of the shipped rules, where nothing else is given)."""
+    from triage.rules.lint.lock import write_lock
+
+    own = [layer for layer in layers if layer.kind != "shipped"] or list(layers)
+    for layer in own:
+        if layer.folder is not None:
+            typer.echo(f"wrote {write_lock(layer, layer.folder)}")
+
+
+def conclude(faults: Sequence[Fault], layers: Sequence[Layer]) -> None:
+    """Print the faults, one a line. Raises :class:`FaultyRules` when there is one."""
+    from triage.errors import FaultyRules
+
+    for fault in faults:
+        typer.echo(str(fault))
+    if faults:
+        raise FaultyRules(f"{len(faults)} fault{'s' if len(faults) > 1 else ''}", "the code says which check found it")
+    own = [layer.name for layer in layers if layer.kind != "shipped"] or [layer.name for layer in layers]
+    typer.echo(f"no fault in {', '.join(own)}")
+
+
+def _shown(path: Path) -> str:
+    return path.as_posix().rstrip("/").removeprefix("./") if str(path) not in (".", "") else path.resolve().name

@@ -1,0 +1,92 @@
+"""What a rule file leaves unsaid: whether a way to a fact is worth a pass, on which chips a plain number holds, what a
+stable rule owes its readers, and which thresholds nothing uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from triage.rules.conditions import Node
+from triage.rules.lint.counters import FREE, SUPPORTED
+from triage.rules.rulebook import Alternative, FactDef, LimiterDef, Rulebook
+from triage.rules.yamlfile import Fault
+
+
+def check_explicit(rulebook: Rulebook) -> Iterator[Fault]:
+    """All of these checks."""
+    for definition in rulebook.facts.values():
+        yield from _constants(definition)
+        yield from _collection(definition)
+    for limiter in rulebook.limiters.values():
+        if limiter.status == "stable":
+            yield from _stable(limiter)
+    yield from _unused(rulebook)
+
+
+def _constants(definition: FactDef) -> Iterator[Fault]:
+    if len(definition.alternatives) < 2:
+        return
+    for way in definition.alternatives:
+        plain = not way.formula.metrics and not way.formula.facts
+        if plain and not way.chips_given and way.when is None:
+            message = (
+                f"{definition.id!r}: a plain number among other ways says for which chips ('cc') or 'when' it holds"
+            )
+            yield Fault(*way.spot, "constant", message)
+
+
+def _costs(way: Alternative) -> bool:
+    """Whether it takes a pass on a chip that this ncu profiles."""
+    modern = way.cc is None or any(way.cc.holds(cc) for cc in SUPPORTED if cc >= 7.0)
+    return modern and any(not name.startswith((*FREE, "sm__maximum_")) for name in way.formula.metrics)
+
+
+def _collection(definition: FactDef) -> Iterator[Fault]:
+    dear = [way for way in definition.alternatives if _costs(way)]
+    if not definition.collect:
+        for way in dear:
+            if way.collect:
+                message = f"{definition.id!r} is never worth a pass: its way says 'collect: false' too"
+                yield Fault(*way.spot, "collect", message)
+        return
+    ways = definition.alternatives
+    if ways and len(dear) == len(ways) and not any(way.collect for way in dear):
+        message = f"no way to {definition.id!r} is worth a pass: say 'collect: false' for the fact too"
+        yield Fault(*definition.spot, "collect", message)
+
+
+def _stable(limiter: LimiterDef) -> Iterator[Fault]:
+    """A stable rule has more than the keys that make it work."""
+    spot = limiter.spots.get("status", ("", 0, 0))
+    missing = [
+        key
+        for key, there in (
+            ("headroom", limiter.headroom is not None),
+            ("experiment", bool(limiter.experiment)),
+            ("example", bool(limiter.guide.before)),
+            ("library", bool(limiter.guide.library)),
+            ("confused_with", bool(limiter.guide.confused_with)),
+            ("see", bool(limiter.see)),
+        )
+        if not there
+    ]
+    if missing:
+        yield Fault(*spot, "incomplete", f"a stable limiter also has {', '.join(missing)}; until then it is a 'draft'")
+    if any(not fix.effort for fix in limiter.fixes):
+        yield Fault(*limiter.spots.get("fixes", spot), "incomplete", "a fix of a stable limiter says its 'effort'")
+
+
+def _unused(rulebook: Rulebook) -> Iterator[Fault]:
+    """Thresholds that nothing compares with: mostly what is left of a name that was changed at one place."""
+    nodes: list[Node | None] = []
+    for limiter in rulebook.limiters.values():
+        nodes += [limiter.when, limiter.veto, limiter.contributes]
+    for question in rulebook.path:
+        nodes.append(question.gate)
+        for answer in question.answers:
+            nodes += [answer.only_when, *(rival.unless for rival in answer.blocked_by)]
+    for definition in rulebook.facts.values():
+        nodes += [way.when for way in definition.alternatives]
+    used = {leaf.threshold.name for node in nodes if node is not None for leaf in node.leaves()}
+    for name, threshold in rulebook.thresholds.items():
+        if name not in used:
+            yield Fault(*threshold.spot, "unused", f"no rule compares with the threshold {name!r}")

@@ -1,0 +1,144 @@
+"""Finds and reads ``triage.yaml``, and makes the rulebook that is in force where a command runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from triage.errors import FaultyRules, TriageError
+from triage.rules import checks
+from triage.rules.layers import Layer, team_parts
+from triage.rules.loader import DEFAULT_PROFILE, load_rulebook, shipped_layer
+from triage.rules.rulebook import Rulebook
+from triage.rules.yamlfile import Document, Map, read
+from triage.team.kernels import read_kernels
+from triage.team.model import ReportOptions, Team
+from triage.team.packs import read_packs
+from triage.team.shapes import REPORT, TEAM
+
+NAME = "triage.yaml"
+
+
+def find(start: Path) -> Path | None:
+    """``triage.yaml`` in ``start`` or a folder above it, no further than the root of the repository (the folder that
+    holds ``.git``)."""
+    here = start.resolve()
+    for folder in (here, *here.parents):
+        if (folder / NAME).is_file():
+            return folder / NAME
+        if (folder / ".git").exists():
+            return None
+    return None
+
+
+def load(start: Path | None = None) -> Team:
+    """The team's file for the folder ``start`` (the working directory by default), or the one that ``start`` names;
+    an empty :class:`Team` where there is none. Raises :class:`FaultyRules` with every fault of the file itself; the
+    faults of its rules come with :func:`rulebook_for`."""
+    team = examine(start)
+    if team.document is not None and team.document.faults:
+        raise faulty(team.document)
+    return team
+
+
+def examine(start: Path | None = None) -> Team:
+    """The same without raising: the faults are in ``team.document``."""
+    start = start if start is not None else Path.cwd()
+    path = start if start.is_file() else find(start)
+    if path is None:
+        return Team()
+    document = read(path, _shown(path))
+    root = document.root
+    if not isinstance(root, Map):
+        if not document.faults:
+            document.at((1, 1), "type", f"{NAME} is a map: rules, overrides, kernels, gates, ...")
+        return Team(path=path, document=document)
+    checks.keys(document, root, TEAM)
+    checks.texts(document, root, "counters")
+    own = Layer(document.shown, "team", [document], team_parts(document, root), None)
+    return Team(
+        path=path,
+        layers=(*read_packs(document, root), own),
+        profile=checks.text(document, root, "profile"),
+        expectations=tuple(read_kernels(document, root)),
+        gates=root.get("gates"),
+        roofs=_roofs(document, root),
+        report=_report(document, root),
+        document=document,
+    )
+
+
+def rulebook_for(
+    folders: Iterable[Path] = (), profile: str | None = None, *, start: Path | None = None, team: Team | None = None
+) -> Rulebook:
+    """The rules in force: those that ship, the team's packs, its ``triage.yaml`` (found from ``start`` upwards), then
+    ``folders`` from the command line. ``profile`` is what the command line says, ``None`` leaves it to the team.
+
+    Raises :class:`FaultyRules` with every fault of every file.
+    """
+    team = team if team is not None else examine(start)
+    paths = [str(team.path)] if team.path is not None else []
+    return load_rulebook([*paths, *map(str, folders)], profile=profile or team.profile or DEFAULT_PROFILE)
+
+
+def layers_of(team: Team, more: Sequence[Layer] = ()) -> list[Layer]:
+    """Every layer in order: shipped, packs, team, command line."""
+    return [shipped_layer(), *team.layers, *more]
+
+
+def faulty(document: Document) -> FaultyRules:
+    """The error for a file with faults."""
+    lines = tuple(str(fault) for fault in sorted(set(document.faults)))
+    return FaultyRules(
+        f"{len(lines)} fault{'s' if len(lines) != 1 else ''} in {document.shown}", "mend the lines above", details=lines
+    )
+
+
+def _shown(path: Path) -> str:
+    """The path as messages print it: from the working directory where it lies below that."""
+    try:
+        return str(path.resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)
+
+
+def _roofs(document: Document, root: Map) -> Path | None:
+    if "roofs" not in root:
+        return None
+    text = checks.text(document, root, "roofs")
+    home = document.path.resolve().parent
+    path = home / text
+    if Path(text).is_absolute() or not path.resolve().is_relative_to(home):
+        document.fault(root, "roofs", "outside", f"{text!r} points outside of the folder of {document.path.name}")
+        return None
+    if not path.is_file():
+        document.fault(root, "roofs", "missing-file", f"there is no file {text!r}")
+        return None
+    from triage.diagnosis.roofs import read_roofs
+
+    try:
+        read_roofs(path)
+    except TriageError as fault:
+        document.fault(root, "roofs", "value", fault.message)
+        return None
+    return path
+
+
+def _report(document: Document, root: Map) -> ReportOptions:
+    value = root.get("report", Map())
+    if not isinstance(value, Map):
+        document.fault(root, "report", "type", "'report' is {format: ..., output: ...}")
+        return ReportOptions()
+    checks.keys(document, value, REPORT)
+    text = checks.text(document, value, "output")
+    home = document.path.resolve().parent
+    if text and (Path(text).is_absolute() or not (home / text).resolve().is_relative_to(home)):
+        document.fault(value, "output", "outside", f"{text!r} points outside of the folder of {document.path.name}")
+    chosen = ""
+    if "format" in value:
+        chosen = checks.choice(document, value, "format", ("html", "md", "json", "text"), "text")
+    maps = checks.texts(document, value, "source_map")
+    for pair in maps:
+        if "=" not in pair:
+            document.fault(value, "source_map", "value", f"{pair!r} is no map: write FROM=TO")
+    return ReportOptions(chosen, str(home / text) if text else "", maps)
