@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from compared import state
 
-from triage.compare.matching import match
+from triage.compare.matching import canonical, match
 from triage.model import Device
 
 
@@ -44,6 +45,19 @@ def test_nvtx_ranges_tell_launches_apart_and_a_lost_range_is_said() -> None:
 def test_a_template_argument_that_changed_is_a_rename() -> None:
     found = match([state("tile<32>"), state("b")], [state("tile<64>", grid=(9, 1, 1)), state("b")])
     assert [kind for kind, _, _ in found] == ["renamed", "same"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("void f<(int)32, (bool)1>(float *, const int *)", "f<32, 1>(float*, const int*)"),
+        ("void ns::g(unsigned long)", "ns::g( unsigned  long )"),
+    ],
+)
+def test_demanglers_spell_one_name_in_many_ways(one: str, other: str) -> None:
+    assert canonical(one) == canonical(other)
+    assert [kind for kind, _, _ in match([state(one)], [state(other)])] == ["same"]
+    assert canonical("f(long long)") != canonical("f(long)")
 
 
 def test_alike_names_with_the_same_launch_are_a_rename() -> None:

@@ -1,4 +1,4 @@
-"""The catalogue is in step with the rules and whole; the guide works when it is typed along; its codes are all codes."""
+"""The catalogue is in step with the rules and whole; the guide works when it is typed along and knows every code."""
 
 from __future__ import annotations
 
@@ -32,7 +32,14 @@ def test_no_page_of_a_limiter_that_is_gone() -> None:
 @pytest.mark.parametrize("limiter", RULES.limiters.values(), ids=lambda limiter: limiter.id)
 def test_a_page_has_every_part(limiter: LimiterDef) -> None:
     page = PAGES[f"{limiter.id}.md"]
-    for heading in ("How it shows", "What to try", "When a library", "What it is confused", "Thresholds", "What proves"):
+    for heading in (
+        "How it shows",
+        "What to try",
+        "When a library",
+        "What it is confused",
+        "Thresholds",
+        "What proves",
+    ):
         assert f"## {heading}" in page, heading
     assert page.count("```cuda") == 2
     assert limiter.guide.before != limiter.guide.after

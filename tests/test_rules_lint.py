@@ -198,7 +198,9 @@ def test_an_answer_behind_one_that_always_holds_first_is_shadowed(tmp_path: Path
         "when": "{all: [{fact: dram_pct, at_least: high_pct}, {fact: l2_pct, below: busy_pct}]}",
     }
     second = LIMITER.format(**GOOD | stricter).replace("dram_pct: 1}", "dram_pct: 1, l2_pct: 0}")
-    question = "questions:\n  - {id: new, decision: '5', ask: x, before: level,\n     answers: [mine,\n     stricter]}\n"
+    question = (
+        "questions:\n  - {id: new, decision: '5', ask: x, before: level,\n     answers: [mine,\n     stricter]}\n"
+    )
     files = {"limiters/mine.yaml": first, "limiters/stricter.yaml": second, "path.yaml": question}
     assert ("path.yaml", 4, "shadowed") in found(pack(tmp_path, files))
 
@@ -259,7 +261,10 @@ def test_a_counter_can_be_declared(tmp_path: Path) -> None:
         'facts:\n  new_pct: {label: A, unit: "", says: A., from: [sm__new_unit_cycles.sum]}\n'
     )
     assert pack(tmp_path, {"facts.yaml": facts}) == []
-    assert [fault.code for fault in pack(tmp_path, {"facts.yaml": facts.replace("counters: [sm__new", "counters: [sm__other")})] == ["counter"]
+    assert [
+        fault.code
+        for fault in pack(tmp_path, {"facts.yaml": facts.replace("counters: [sm__new", "counters: [sm__other")})
+    ] == ["counter"]
 
 
 def test_the_command_reports_all_faults_and_ends_with_3(tmp_path: Path) -> None:

@@ -13,9 +13,10 @@ from test_cli import fails, triage
 from triage import resources
 from triage.rules import schema
 from triage.rules.casefile import WALK_CASE
+from triage.rules.kinds import Anything, Shape
 from triage.rules.loader import assemble, shipped_layer
 from triage.rules.overrides import OVERRIDE
-from triage.rules.shapes import ADDITION, LIMITER_FILE, PLACED, Anything, Shape
+from triage.rules.shapes import ADDITION, LIMITER_FILE, PLACED
 from triage.rules.yamlfile import read
 from triage.team import examine
 from triage.team.shapes import KERNEL, REPORT, TEAM
@@ -56,7 +57,12 @@ def test_a_misspelt_key_a_wrong_word_and_a_missing_key_do_not_follow_it() -> Non
     validator = jsonschema.Draft202012Validator(schema.schema("limiter"))
     good = plain(read(resources.folder("rules") / "limiters" / "barrier.yaml").root)
     assert validator.is_valid(good)
-    for change in ({"famly": "x"}, {"family": "x"}, {"when": {"fact": "a", "at_leest": 3}}, {"see": [{"url": "http://x"}]}):
+    for change in (
+        {"famly": "x"},
+        {"family": "x"},
+        {"when": {"fact": "a", "at_leest": 3}},
+        {"see": [{"url": "http://x"}]},
+    ):
         assert not validator.is_valid(good | change), change
     for key in LIMITER_FILE.required:
         assert not validator.is_valid({name: value for name, value in good.items() if name != key}), key
@@ -141,7 +147,7 @@ def test_every_value_of_a_file_of_facts_is_checked(tmp_path: Path) -> None:
                 "at_most": ["l2_pct"], "at_least": ["l2_pct"],
             },
             "y_{}": {"label": "{}", "unit": "%", "says": "{}", "each": ["dram"], "from": ["{}_pct"]},
-            "z": {"label": "x", "unit": "%", "says": "x", "largest_of": ["x"], "optional": ["x"], "sum_of_known": ["x"]},
+            "z": {"label": "x", "unit": "%", "says": "", "largest_of": ["x"], "optional": ["x"], "sum_of_known": ["x"]},
         }
     }  # fmt: skip
     assert faults_of_team(tmp_path, content) == []

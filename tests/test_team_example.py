@@ -69,7 +69,9 @@ def test_a_lost_key_is_noticed_by_its_lock(here: Path) -> None:
 def test_it_is_reported_in_a_pull_request_as_what_it_is(here: Path) -> None:
     limiter = here / "perf-rules" / "limiters" / "short-launch.yaml"
     text = limiter.read_text(encoding="utf-8")
-    limiter.write_text(text.replace("launch_cost_pct, above: launch_cost_limit", "launch_cost_pc, above: 3"), encoding="utf-8")
+    limiter.write_text(
+        text.replace("launch_cost_pct, above: launch_cost_limit", "launch_cost_pc, above: 3"), encoding="utf-8"
+    )
     lines = fails(triage("report", CAPTURE, cwd=here), 3)
     assert any("perf-rules/limiters/short-launch.yaml:8" in line and "did you mean" in line for line in lines)
 

@@ -1,4 +1,4 @@
-"""``triage.yaml``: found upwards, read with every fault at its place, packs that stay inside, kernels as a team says."""
+"""``triage.yaml``: found upwards, every fault at its place, packs that stay inside, kernels as a team says."""
 
 from __future__ import annotations
 

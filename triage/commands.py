@@ -233,7 +233,7 @@ def unexpected(error: Exception, debug: bool) -> int:
 
 
 def report_error(error: TriageError) -> None:
-    """One line and a hint on standard error; the details of faulty rules below. Names in them come from files: inert."""
+    """One line and a hint on standard error, the details of faulty rules below; names from files are made inert."""
     from triage.renderers.escape import clean, shorten
 
     details = error.details[:200]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 from triage.compare.model import Match, State
 
@@ -15,6 +17,10 @@ _SAME_WORK = 0.01
 # Beyond so many candidate pairs a guess is worth less than its time.
 _MOST_CANDIDATES = 20_000
 _WORK = ("instructions", "ideal_sectors", "fp32_flops")
+
+# ncu's command line writes template arguments as casts, its Python module does not.
+_CAST = re.compile(r"\((?:unsigned |signed )?(?:bool|char|short|int|long|long long|unsigned)\)(?=-?\d)")
+_SPACE = re.compile(r" ?([*&,<>()]) ?")
 
 Key = Callable[[State], Hashable]
 Matched = tuple[Match, State | None, State | None]
@@ -110,8 +116,15 @@ class _Work:
         return made
 
 
+@lru_cache(maxsize=4096)
+def canonical(name: str) -> str:
+    """A kernel's name as every demangler would spell it: ``void f<(int)32>(float *)`` is ``f<32>(float*)``."""
+    name = _CAST.sub("", name.strip().removeprefix("void "))
+    return _SPACE.sub(r"\1", " ".join(name.split()))
+
+
 def _name(state: State) -> str:
-    return state.kernel.name
+    return canonical(state.kernel.name)
 
 
 def _nvtx(state: State) -> tuple[str, ...]:

@@ -65,9 +65,9 @@ class Columns:
         return row[at].strip() if at is not None and at < len(row) else ""
 
     def name(self, row: Sequence[str]) -> str:
-        """The kernel's name exactly as printed."""
+        """The kernel's name exactly as printed, shortened where it is absurdly long."""
         at = self.place.get("Kernel Name")
-        return row[at] if at is not None and at < len(row) else ""
+        return identity.bounded(row[at]) if at is not None and at < len(row) else ""
 
     def launch(self, row: Sequence[str]) -> Launch:
         return Launch(
@@ -81,7 +81,7 @@ class Columns:
         return Device(cc=self.cell(row, "CC") or None, index=self.cell(row, "Device") or None)
 
     def process(self, row: Sequence[str]) -> str | None:
-        name, pid = self.cell(row, "Process Name"), self.cell(row, "Process ID")
+        name, pid = (identity.bounded(self.cell(row, column)) for column in ("Process Name", "Process ID"))
         return f"{name} [{pid}]" if name and pid else name or (f"[{pid}]" if pid else None)
 
     def ranges(self, row: Sequence[str]) -> tuple[str, ...]:
@@ -92,7 +92,7 @@ class Columns:
                 # domain:name:payload type:payload:colour type:colour:message type:message
                 head = text.rsplit(":", 6)[0] if text.count(":") >= 7 else text
                 domain, _, name = head.partition(":")
-                found.append(name if domain.startswith("<default") else head)
+                found.append(identity.bounded(name if domain.startswith("<default") else head))
         return tuple(found)
 
 

@@ -11,6 +11,7 @@ Metrics = Mapping[str, Quantity | str]
 # A dimension has ten digits at most; Python refuses to convert thousands.
 _DIM3 = re.compile(r"\(?\s*(\d{1,10})\s*,\s*(\d{1,10})\s*,\s*(\d{1,10})\s*\)?")
 _LARGEST = 2.0**63
+_LONGEST_NAME = 20_000
 
 
 def whole(metrics: Metrics, name: str) -> int | None:
@@ -61,6 +62,15 @@ def dim3(cell: str) -> tuple[int, int, int] | None:
     """``(128, 128, 1)`` as numbers, ``None`` where the cell is no dimension."""
     found = _DIM3.fullmatch(cell.strip())
     return (int(found[1]), int(found[2]), int(found[3])) if found else None
+
+
+def bounded(name: str) -> str:
+    """A name from a file in at most 20,000 characters: the longest template names seen have a fifth of that, and a
+    longer one would stand in every sentence, command and page."""
+    if len(name) <= _LONGEST_NAME:
+        return name
+    half = _LONGEST_NAME // 2
+    return f"{name[:half]}...{name[-half:]}"
 
 
 def function_name(name: str) -> str:

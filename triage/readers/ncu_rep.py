@@ -203,19 +203,19 @@ def kernel(record: dict[str, Any], processes: Sequence[str | None]) -> Kernel:
             factor, unit = to_base(content[1] or "")
             metrics[name] = Quantity(content[0] * factor, unit)
     index = record["index"]
-    name = record.get("name") or record.get("function") or "(unnamed)"
+    name = identity.bounded(record.get("name") or record.get("function") or "(unnamed)")
     warnings = [f"the result is damaged: {fault}" for fault in record["faults"]]
     if not total and not record["faults"]:
         warnings.append("the result carries no metric")
     return Kernel(
         index=index,
         name=name,
-        function=record.get("function") or identity.function_name(name),
+        function=identity.bounded(record.get("function") or identity.function_name(name)),
         launch=identity.launch(metrics),
         device=identity.device(metrics),
         metrics=metrics,
         lines=tuple(_line(line) for line in record.get("lines") or ()),
-        nvtx=tuple(record.get("nvtx") or ()),
+        nvtx=tuple(identity.bounded(each) for each in record.get("nvtx") or ()),
         workload=record.get("workload") or "kernel",
         process=processes[index] if index < len(processes) else None,
         warnings=tuple(warnings),

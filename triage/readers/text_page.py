@@ -86,7 +86,7 @@ class Page:
     def _kernel(self, line: str, process: str | None) -> Kernel:
         found = _KERNEL.match(line)
         assert found is not None
-        name = found["name"]
+        name = identity.bounded(found["name"])
         return Kernel(
             index=len(self._kernels),
             name=name,

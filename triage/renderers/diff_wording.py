@@ -155,7 +155,9 @@ def matched(pair: Pair) -> str:
     if pair.match == "same" or pair.base is None or pair.head is None:
         return ""
     if pair.match == "renamed":
-        return f"renamed from {wording.label(pair.base.kernel, 100)}"
+        old, new = (wording.label(state.kernel, 100) for state in (pair.base, pair.head))
+        # The parameters are not part of a label.
+        return f"renamed from {old if old != new else shorten(clean(pair.base.kernel.name), 100)}"
     if pair.match == "shape":
         return f"the launch shape changed from {wording.launch(pair.base.kernel)} to {wording.launch(pair.head.kernel)}"
     ranges = [" / ".join(clean(part) for part in state.kernel.nvtx) or "none" for state in (pair.base, pair.head)]

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from triage.rules import checks
+from triage.rules.kinds import Either, Key, Many, Named, Number, Shape
 from triage.rules.rulebook import FactDef, LimiterDef, WalkCase, shown
-from triage.rules.shapes import CHIPS, FACT_ID, LIMITER, TEXT, Either, Key, Many, Named, Number, Shape
+from triage.rules.shapes import CHIPS, FACT_ID, LIMITER, TEXT
 from triage.rules.yamlfile import Document, List, Map
 
 VERDICTS = ("fires", "clear", "unknown")

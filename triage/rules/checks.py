@@ -9,8 +9,9 @@ from typing import Any
 
 from triage.rules.conditions import OPERATORS, AllOf, AnyOf, Comparison, Node, Not, Threshold
 from triage.rules.formulas import Formula, FormulaError, parse
+from triage.rules.kinds import Shape
 from triage.rules.rulebook import ChipRange, parse_chips
-from triage.rules.shapes import COMPARISON, Shape
+from triage.rules.shapes import COMPARISON
 from triage.rules.yamlfile import Document, List, Map
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from triage import quantities
 from triage.rules import checks
 from triage.rules.conditions import OPERATORS, Comparison, Node, Threshold, map_thresholds
+from triage.rules.kinds import Key, Number, Shape
 from triage.rules.rulebook import ChipRange, FactDef, LimiterDef, Question, Rulebook, Spot, chip_number, shown
-from triage.rules.shapes import CHIPS, FACT, LIMITER, TEXT, Key, Number, Shape
+from triage.rules.shapes import CHIPS, FACT, LIMITER, TEXT
 from triage.rules.sharing import shared
 from triage.rules.yamlfile import Document, List, Map
 

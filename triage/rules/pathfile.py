@@ -8,8 +8,9 @@ from typing import Any
 
 from triage.rules import checks
 from triage.rules.checks import ConditionReader
+from triage.rules.kinds import Shape
 from triage.rules.rulebook import Answer, Blocker, FactDef, Question
-from triage.rules.shapes import ADDITION, ANSWER, PLACED, QUESTION, RIVAL, Shape
+from triage.rules.shapes import ADDITION, ANSWER, PLACED, QUESTION, RIVAL
 from triage.rules.yamlfile import Document, List, Map
 
 Groups = dict[str, tuple[Blocker, ...]]

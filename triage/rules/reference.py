@@ -2,24 +2,9 @@
 
 from __future__ import annotations
 
+from triage.rules.kinds import Anything, Either, Flag, Key, Kind, Many, Named, Number, Ref, Shape, Text
 from triage.rules.schema import shapes
-from triage.rules.shapes import (
-    ALL,
-    ANY,
-    COMPARISON,
-    NOT,
-    Anything,
-    Either,
-    Flag,
-    Key,
-    Kind,
-    Many,
-    Named,
-    Number,
-    Ref,
-    Shape,
-    Text,
-)
+from triage.rules.shapes import ALL, ANY, COMPARISON, NOT
 
 _FILES = {
     "triage": "`triage.yaml`: a team's own file",

@@ -10,24 +10,8 @@ from triage.errors import UsageError
 from triage.output import write
 from triage.rules.casefile import CASE_FILE
 from triage.rules.checks import suggestion
-from triage.rules.shapes import (
-    CONDITION_KIND,
-    FACTS_FILE,
-    LIMITER_FILE,
-    PATH_FILE,
-    THRESHOLDS_FILE,
-    Anything,
-    Either,
-    Flag,
-    Key,
-    Kind,
-    Many,
-    Named,
-    Number,
-    Ref,
-    Shape,
-    Text,
-)
+from triage.rules.kinds import Anything, Either, Flag, Key, Kind, Many, Named, Number, Ref, Shape, Text
+from triage.rules.shapes import CONDITION_KIND, FACTS_FILE, LIMITER_FILE, PATH_FILE, THRESHOLDS_FILE
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _WANTED = Either((Text(), Shape("any_of", "a choice", {"any": Key(Many(Text()), "The first that the GPU has.", True)})))

@@ -3,26 +3,9 @@
 from __future__ import annotations
 
 from triage.rules.casefile import WALK_CASE
+from triage.rules.kinds import Anything, Either, Key, Many, Named, Number, Shape, Text
 from triage.rules.overrides import OVERRIDE
-from triage.rules.shapes import (
-    CHIPS,
-    COUNTERS,
-    FACT_ID,
-    FACTS,
-    LIMITER_FILE,
-    PROFILE,
-    QUESTIONS,
-    TEXT,
-    THRESHOLDS,
-    Anything,
-    Either,
-    Key,
-    Many,
-    Named,
-    Number,
-    Shape,
-    Text,
-)
+from triage.rules.shapes import CHIPS, COUNTERS, FACT_ID, FACTS, LIMITER_FILE, PROFILE, QUESTIONS, TEXT, THRESHOLDS
 
 PATTERN = Text("a pattern: * for any characters, ? for one")
 SIZES = Many(Either((Number(least=1), Text("any", choices=("*",)))), alone=True)
