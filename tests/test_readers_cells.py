@@ -133,3 +133,9 @@ def test_base_units_are_stable(unit: str) -> None:
     _, base = to_base(unit)
     if base != "ns":
         assert to_base(base) == (1.0, base) or "/" in base
+
+
+@pytest.mark.parametrize("text", ["0,194,304", "1,2345", "00,123", "1,,234"])
+def test_what_ncu_never_prints_is_no_number(text: str) -> None:
+    assert isinstance(POINT.value(text), str)
+    assert isinstance(COMMA.value(text.replace(",", ".")), str)

@@ -234,3 +234,47 @@ def test_the_child_imports_nothing_of_ours() -> None:
         env=dict(os.environ),
     )
     assert done.stdout.strip() == "[]"
+
+
+@needs_library
+def test_a_child_that_grows_hands_over_to_the_next(monkeypatch: pytest.MonkeyPatch, profile: Profile) -> None:
+    requests: list[tuple[int, int | None]] = []
+    real = process.run
+
+    def small(request: dict[str, object], **given: object) -> object:
+        requests.append((request["start"], request["stop"]))  # type: ignore[arg-type]
+        # Every result is beyond the budget, so each child reads one.
+        return real({**request, "budget": 1}, **given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(process, "run", small)
+    read = load(REPORT, metrics=WANTED)
+    assert requests == [(0, None), (1, None)]
+    assert _values(read.kernels) == _values(profile.kernels) and read.warnings == profile.warnings
+
+
+@needs_library
+def test_many_results_together_are_no_fault_of_the_next_one(monkeypatch: pytest.MonkeyPatch, profile: Profile) -> None:
+    real = process.run
+
+    def ended(request: dict[str, object], *, ending: process.Ending, **given: object) -> object:
+        for record in real(request, ending=ending, **given):  # type: ignore[arg-type]
+            yield record
+            if request["start"] == 0 and record.get("index") == 0:
+                # The watch ends the child for its memory behind the first result.
+                ending.reason = "memory"
+                return
+
+    monkeypatch.setattr(process, "run", ended)
+    read = load(REPORT, metrics=WANTED)
+    assert _values(read.kernels) == _values(profile.kernels)
+    assert not any("skipped" in warning or "lost" in warning for warning in read.warnings)
+
+
+@needs_library
+def test_chosen_results_alone(profile: Profile) -> None:
+    from triage.readers.pieces import ResultRange
+
+    library = ncu_rep.survey(REPORT, compressed=False).library
+    kernels, tally = ResultRange(REPORT, library, 0, None, ("a", "b"), (1,)).read(WANTED, keep=False)
+    assert _values(tuple(kernels)) == _values(profile.kernels[1:])
+    assert (kernels[0].index, kernels[0].process, tally.found) == (1, "b", 1)

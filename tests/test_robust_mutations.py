@@ -43,6 +43,17 @@ def test_there_are_two_thousand() -> None:
     assert sum(TEXTS.values()) + REPORTS + VALUES + boundaries >= 2000
 
 
+def test_a_wrong_verdict_would_be_seen(tmp_path: Path) -> None:
+    source = DATA / "limiters_h200.csv"
+    intact = Intact.of(source)
+    assert complaint(source, intact) == ""
+    name = next(name for name, found in intact.limiters.items() if found == {"memory-latency"})
+    intact.limiters[name] = {"dram-bandwidth"}
+    assert "is called memory-latency" in complaint(source, intact)
+    (tmp_path / "x.csv").write_text("no report")
+    assert complaint(tmp_path / "x.csv", intact) == ""
+
+
 @pytest.mark.parametrize("name", TEXTS)
 def test_mutated_texts(tmp_path: Path, name: str) -> None:
     source = DATA / f"readers_{name}"

@@ -122,3 +122,15 @@ def test_the_guide_names_every_code_and_no_other() -> None:
     used |= {f"unknown-{what}" for what in ("threshold", "fact", "limiter")}
     assert used - named == set()
     assert named - used - {"unreadable", "key", "incomplete", "counter", "encoding"} == set()
+
+
+def test_the_python_of_the_guide_works(tmp_path: Path) -> None:
+    import triage as package
+    from triage.team import load
+
+    (tmp_path / "triage.yaml").write_text(
+        "retire: [sleep]\nkernels: [{match: 'a*', expect: [barrier]}]\n", encoding="utf-8"
+    )
+    rules = package.load_rulebook([tmp_path / "triage.yaml"])
+    assert rules.limiters["sleep"].status == "retired"
+    assert load(tmp_path).expectations[0].limiters == ("barrier",)

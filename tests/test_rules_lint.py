@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from captures import DATA
 from test_cli import fails, triage
 
 from triage import resources
@@ -279,6 +280,19 @@ def test_the_command_reports_all_faults_and_ends_with_3(tmp_path: Path) -> None:
     assert any("did you mean 'dram_pct'" in line for line in lines)
     assert triage("rules", "lint", cwd=tmp_path).stdout == "no fault in rules\n"
     assert "does not exist" in fails(triage("rules", "lint", "nowhere", cwd=tmp_path), 3)[0]
+
+
+def test_a_folder_called_rules_is_not_taken_for_the_shipped_one(tmp_path: Path) -> None:
+    (tmp_path / "rules" / "limiters").mkdir(parents=True)
+    (tmp_path / "rules" / "limiters" / "barrier.yaml").write_text(
+        LIMITER.format(**GOOD | {"id": "barrier", "family": "memroy"}), encoding="utf-8"
+    )
+    (tmp_path / "triage.yaml").write_text("rules: [rules]\n", encoding="utf-8")
+    expected = "./rules/limiters/barrier.yaml:3:1: value "
+    for arguments in ((), ("rules",), ("triage.yaml",), ("rules/limiters/barrier.yaml",)):
+        result = triage("rules", "lint", *arguments, cwd=tmp_path)
+        assert (result.returncode, result.stdout.startswith(expected)) == (3, True), (arguments, result.stdout)
+    assert expected in triage("report", DATA / "limiters_h200.csv", cwd=tmp_path).stderr
 
 
 def test_a_copy_of_the_shipped_rules_is_linted_by_itself(tmp_path: Path) -> None:

@@ -75,6 +75,8 @@ def test_sets_have_the_keys_that_their_reader_knows() -> None:
     assert set(definition["properties"]) == set(_KEYS)
 
 
+# Read once: what the files hold does not change, only what is laid over them.
+SHIPPED = shipped_layer()
 # A value that is right nowhere: a list of a list of a map.
 WRONG = [[{"no": "where"}]]
 
@@ -84,7 +86,9 @@ def faults_of_team(tmp_path: Path, content: dict[str, Any]) -> list[str]:
     path.write_text(json.dumps(content), encoding="utf-8")
     team = examine(path)
     assert team.document is not None
-    made = assemble([shipped_layer(), *team.layers], "guide")
+    for document in SHIPPED.documents:
+        document.faults.clear()
+    made = assemble([SHIPPED, *team.layers], "guide")
     return [str(fault) for fault in (*made.faults, *team.document.faults)]
 
 

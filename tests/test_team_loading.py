@@ -253,9 +253,52 @@ def test_a_number_of_a_thousand_digits_is_no_number(tmp_path: Path) -> None:
     assert faults(tmp_path, text.replace("9" * 1000, "1e999")) == ["2 type"]
 
 
+def test_packs_may_bring_metric_sets(tmp_path: Path) -> None:
+    from triage.ncu.sets import load_sets
+    from triage.team import pack_folders
+
+    (tmp_path / "pack").mkdir()
+    (tmp_path / "pack" / "sets.yaml").write_text(
+        "sets:\n  ours: {title: Ours, about: Few., metrics: [gpu__time_duration.sum]}\n", encoding="utf-8"
+    )
+    written(tmp_path, "rules: [pack]\n")
+    assert "ours" in load_sets(pack_folders(tmp_path))
+
+
 def test_examine_never_raises(tmp_path: Path) -> None:
     team = examine(written(tmp_path, "rules: [absent]\n"))
     assert team.document is not None
     assert [fault.code for fault in team.document.faults] == ["missing-pack"]
     with pytest.raises(FaultyRules):
         load(team.path)
+
+
+def chain(length: int, key: str) -> str:
+    entry = '  f{}: {{label: A, unit: "%", says: A., {}: [{}]}}\n'
+    links = "".join(entry.format(place, key, f"f{place + 1}") for place in range(length))
+    return f"facts:\n{links}{entry.format(length, 'from', 'dram_pct')}"
+
+
+def test_facts_in_a_long_row_are_refused_and_bounds_in_a_long_row_do_no_harm(tmp_path: Path) -> None:
+    from triage.facts import FactSet
+    from triage.model import Quantity
+
+    assert [fault.split(" ")[1] for fault in faults(tmp_path / "a", chain(4_000, "from"))] == ["cycle"]
+    made = rulebook_for(start=written(tmp_path / "b", chain(2_000, "at_most")))
+    facts = FactSet(made, {"dram__cycles_active.avg.pct_of_peak_sustained_elapsed": Quantity(40.0, "%")}, "9.0")
+    assert facts.interval("f1999") == (0.0, 40.0)
+    assert facts.interval("f0")[0] == 0.0
+
+
+def test_many_rivals_take_no_time(tmp_path: Path) -> None:
+    started = time.monotonic()
+    answer = "{limiter: barrier, blocked_by: [x, x, x, x]}"
+    question = "  - {{id: q{}, decision: '1', ask: a, after: size, answers: [{}]}}\n"
+    text = f"rivals: {{x: [{', '.join(['sleep'] * 5_000)}]}}\nquestions:\n"
+    text += "".join(question.format(place, answer) for place in range(100))
+    (tmp_path / "pack").mkdir()
+    (tmp_path / "pack" / "path.yaml").write_text(text, encoding="utf-8")
+    made = rulebook_for(start=written(tmp_path, "rules: [pack]\n"))
+    added = next(question for question in made.path if question.id == "q7")
+    assert [rival.limiter for rival in added.answers[0].blocked_by] == ["sleep"]
+    assert time.monotonic() - started < 10

@@ -162,7 +162,6 @@ def test_later_layers_win_and_the_command_line_last(tmp_path: Path) -> None:
     team(tmp_path, "rules: [./pack]\n")
     assert rulebook_for(start=tmp_path).thresholds["busy_pct"].value == 61
     team(tmp_path, "rules: [./pack]\nthresholds:\n  busy_pct: {value: 62, source: team}\n")
-    load_rulebook.__globals__["_load"].cache_clear()
     assert rulebook_for(start=tmp_path).thresholds["busy_pct"].value == 62
     made = rulebook_for([tmp_path / "given"], start=tmp_path)
     history, threshold = [], made.thresholds["busy_pct"]
@@ -179,6 +178,17 @@ def test_a_worker_process_can_load_the_same_rules(tmp_path: Path) -> None:
     again = load_rulebook(made.identity.folders, profile=made.identity.profile)
     assert again.identity == made.identity
     assert again.thresholds["conflict_pct"].value == 95
+
+
+def test_the_digest_is_the_same_from_every_folder_and_no_path_of_the_machine_shows(tmp_path: Path) -> None:
+    team(tmp_path, OVERRIDE)
+    (tmp_path / "below").mkdir()
+    made = [
+        json.loads(triage("report", CAPTURE, "-f", "json", cwd=folder).stdout)["triage"]
+        for folder in (tmp_path, tmp_path / "below")
+    ]
+    assert made[0]["rulebook"] == made[1]["rulebook"]
+    assert [each["rules"] for each in made] == [["triage.yaml"], ["../triage.yaml"]]
 
 
 def test_report_options_hold_where_the_command_line_says_nothing(tmp_path: Path) -> None:

@@ -159,4 +159,7 @@ def run() -> int:
         return commands.closed_pipe()
     except Exception as error:
         return commands.unexpected(error, debug)
+    if status == 130:
+        # Newer versions of Typer turn Ctrl-C into a status.
+        print("triage: interrupted", file=sys.stderr)
     return status if isinstance(status, int) else 0

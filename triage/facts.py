@@ -14,6 +14,8 @@ from triage.rules.conditions import Node
 from triage.rules.formulas import UNKNOWN, Interval
 from triage.rules.rulebook import Alternative, FactDef, Rulebook, chip_number
 
+# Bounds of bounds of bounds ...: beyond this many a bound is not worked out, before Python runs out of nested calls.
+_DEEPEST = 100
 _NONE: Mapping[str, Quantity | str] = {}
 
 # Percentages above this are contradictions, not rounding (NVIDIA's guide, decision 0: "significantly above 100 %").
@@ -68,7 +70,7 @@ class FactSet:
         """The interval of a fact; ``(0, inf)`` when nothing is known about it."""
         found = self._intervals.get(fact)
         if found is None:
-            if fact in self._busy:
+            if fact in self._busy or len(self._busy) > _DEEPEST:
                 return UNKNOWN
             self._busy.add(fact)
             found = self._intervals[fact] = self._compute(self.rulebook.facts[fact])

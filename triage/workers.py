@@ -6,8 +6,10 @@ from collections import deque
 from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING
 
 from triage.diagnosis.brief import Packed, pack
@@ -19,6 +21,8 @@ from triage.readers.ranges import cores
 from triage.rules.rulebook import Rulebook
 
 if TYPE_CHECKING:
+    from tempfile import _TemporaryFileWrapper
+
     from triage.readers.pieces import Piece, Tally
 
 # Below this much work another process would start later than this one ends.
@@ -58,17 +62,25 @@ def _answer(piece: Piece, job: Job, rules: Rulebook) -> Answer:
 _own_rules: list[Rulebook] = []
 
 
-def _start(folders: tuple[str, ...], profile: str) -> None:
+# A file that is there as long as the work is wanted. (An event of multiprocessing needs a parent that outlives the
+# start of its workers; one that is interrupted does not.)
+_wanted: list[Path] = []
+
+
+def _start(folders: tuple[str, ...], profile: str, wanted: str) -> None:
     import signal
 
     from triage.rules import load_rulebook
 
     # Ctrl-C reaches every process of the terminal; the parent decides what becomes of the workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _wanted.append(Path(wanted))
     _own_rules.append(load_rulebook(folders, profile=profile))
 
 
 def _work(piece: Piece, job: Job) -> Answer | TriageError:
+    if not _wanted[-1].exists():
+        return _ended()
     try:
         return _answer(piece, job, _own_rules[-1])
     except TriageError as error:
@@ -92,22 +104,28 @@ class Pool:
         self._workers = workers
         self._rules = rules
         self._executor: Executor | None = None
+        self._flag: _TemporaryFileWrapper[bytes] | None = None
 
     def __enter__(self) -> Pool:
         if self._workers > 1:
             import multiprocessing
 
             # Started afresh: this process may have threads, which a fork would tear.
+            context = multiprocessing.get_context("spawn")
+            self._flag = NamedTemporaryFile(prefix="triage-")
             self._executor = ProcessPoolExecutor(
                 self._workers,
-                mp_context=multiprocessing.get_context("spawn"),
+                mp_context=context,
                 initializer=_start,
-                initargs=(self._rules.identity.folders, self._rules.identity.profile),
+                initargs=(self._rules.identity.folders, self._rules.identity.profile, self._flag.name),
             )
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._executor is not None:
+            # What a worker is at it finishes within seconds; ended by force it could leave the queue locked for ever.
+            if self._flag is not None:
+                self._flag.close()
             self._executor.shutdown(wait=False, cancel_futures=True)
 
     def run(self, jobs: Iterable[tuple[int, Piece, Job]]) -> Iterator[tuple[int, Answer | TriageError]]:
@@ -122,7 +140,8 @@ class Pool:
         waiting: _Waiting = deque()
         for place, piece, job in jobs:
             try:
-                waiting.append((place, self._executor.submit(_work, piece, job)))
+                with _deaf():
+                    waiting.append((place, self._executor.submit(_work, piece, job)))
             except BrokenProcessPool:
                 yield from self._drained(waiting)
                 yield place, _ended()
@@ -141,6 +160,22 @@ class Pool:
             yield place, future.result()
         except BrokenProcessPool:
             yield place, _ended()
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Holds Ctrl-C back while a worker may be started: it inherits that, and ends when it is told to, not in the middle
+    of its own start with a traceback."""
+    import signal
+
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _ended() -> TriageError:

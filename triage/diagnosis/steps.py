@@ -112,15 +112,14 @@ def _clearing(node: Node, facts: FactSet) -> Comparison | None:
 
 def unknown_metrics(entries: Iterable[Judged], facts: FactSet) -> tuple[str, ...]:
     """The metrics that would settle the entries: those of every unknown comparison in their gates and rules."""
-    names: dict[str, None] = {}
+    # Gates are shared by many entries and facts by many comparisons: each is looked at once.
+    nodes: dict[int, Node] = {}
     for entry in entries:
-        nodes = [entry.question.gate, entry.answer.only_when, entry.limiter.when]
-        for node in nodes:
-            if node is None:
-                continue
-            for leaf in _unknown_leaves(node, facts):
-                names.update(dict.fromkeys(facts.missing(leaf.fact)))
-    return tuple(names)
+        for node in (entry.question.gate, entry.answer.only_when, entry.limiter.when):
+            if node is not None:
+                nodes.setdefault(id(node), node)
+    unknown = dict.fromkeys(leaf.fact for node in nodes.values() for leaf in _unknown_leaves(node, facts))
+    return tuple(dict.fromkeys(name for fact in unknown for name in facts.missing(fact)))
 
 
 def _unknown_leaves(node: Node, facts: FactSet) -> list[Comparison]:

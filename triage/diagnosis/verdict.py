@@ -59,9 +59,7 @@ def diagnose_metrics(
     return diagnose(Kernel(0, name, name, device=Device(cc=cc), metrics=known), rulebook)
 
 
-def _diagnosis(
-    kernel: Kernel, facts: FactSet, walked: Walked, rules: Rulebook, doubts: tuple[str, ...]
-) -> Diagnosis:
+def _diagnosis(kernel: Kernel, facts: FactSet, walked: Walked, rules: Rulebook, doubts: tuple[str, ...]) -> Diagnosis:
     serious = (*doubts, *hygiene.serious(kernel, facts))
     doubtful = (*serious, *hygiene.notes(kernel, facts))
     named = walked.named

@@ -24,6 +24,7 @@ from triage.ncu.run import Ended, run
 from triage.ncu.selection import Selection, blind, select
 from triage.ncu.sets import choose, load_sets
 from triage.ncu.survey import parse, timeline_first
+from triage.team import pack_folders
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ def prepare(options: Options, needs: Sequence[Needed], env: Mapping[str, str], r
 
     A dry run without ncu or a GPU plans for an unknown chip, so that it works on any machine.
     """
-    chosen = choose(load_sets(options.rules), options.set)
+    chosen = choose(load_sets([*pack_folders(), *options.rules]), options.set)
     notes: list[str] = []
     try:
         ncu = inspect(locate(env))

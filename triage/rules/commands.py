@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Packs = Annotated[
     list[Path] | None,
-    typer.Argument(help="Rule packs or triage.yaml files [default: the nearest triage.yaml, else the shipped rules]."),
+    typer.Argument(help="Packs, files of them, triage.yaml files [default: the nearest one, else the shipped rules]."),
 ]
 Lock = Annotated[bool, typer.Option("--lock", help="Write rules.lock: what the rules say now is meant.")]
 Folder = Annotated[Path | None, typer.Option("-o", "--output", help="Write to this folder.")]
@@ -67,18 +67,28 @@ def targets(packs: Sequence[Path]) -> tuple[list[Layer], list[Document]]:
         others = [team.document] if team.document is not None else []
         return layers_of(team), others
     layers, others = [], []
-    for path in packs:
+    for path in map(_pack_of, packs):
         file = path / NAME if (path / NAME).is_file() else path
         if file.is_file():
             team = examine(file)
             layers += list(team.layers)
             others += [team.document] if team.document is not None else []
         elif path.is_dir():
-            layers.append(folder_layer(path, "pack", _shown(path)))
+            if not any(layer.folder == path for layer in layers):
+                layers.append(folder_layer(path, "pack", _shown(path)))
         else:
             raise FaultyRules(f"{path} does not exist", "give a folder of rule files or a triage.yaml")
     whole = len(layers) == 1 and layers[0].folder is not None and is_whole(layers[0].folder)
     return (layers if whole else [shipped_layer(), *layers]), others
+
+
+def _pack_of(path: Path) -> Path:
+    """The pack that a single rule file belongs to; anything else as it is."""
+    from triage.rules.layers import FILES, FOLDERS
+
+    if path.is_file() and path.parent.name in FOLDERS:
+        return path.parent.parent
+    return path.parent if path.is_file() and path.name in FILES else path
 
 
 def is_whole(folder: Path) -> bool:

@@ -13,6 +13,10 @@ from triage.rules.rulebook import Alternative, ChipRange, FactDef, parse_chips
 from triage.rules.shapes import ALTERNATIVE, FACT_ENTRY
 from triage.rules.yamlfile import Document, List, Map
 
+# Facts made of facts made of facts ...: the longest chain that is worked out. The shipped ones need less than ten.
+DEEPEST = 60
+_OPEN, _DONE = 1, 2
+
 
 def read_facts(
     document: Document, root: Map, facts: dict[str, FactDef], thresholds: Mapping[str, Threshold]
@@ -36,8 +40,12 @@ def read_facts(
             document.fault(entries, name, "id", f"{name!r} is no fact id: lower-case letters, digits and _")
             continue
         facts[name] = _read(document, name, entry, word, names, conditions)
-    for name in _cycles(facts):
+    cyclic = _cycles(facts)
+    for name in cyclic:
         document.fault(entries, name if name in entries else None, "cycle", f"the fact {name!r} depends on itself")
+    for name in _too_deep(facts, cyclic):
+        message = f"the fact {name!r} is made of more than {DEEPEST} facts in a row"
+        document.fault(entries, name if name in entries else None, "cycle", message)
     return [name for name, _, _ in expanded]
 
 
@@ -132,19 +140,45 @@ def _cycles(facts: dict[str, FactDef]) -> list[str]:
     """Facts whose value (not only whose bounds) depends on itself."""
     state: dict[str, int] = {}
     found: list[str] = []
-
-    def visit(name: str) -> None:
-        state[name] = 1
-        definition = facts[name]
-        parts = [part for a in definition.alternatives for part in a.formula.facts]
-        for part in (*parts, *definition.largest_of, *definition.sum_of_known):
-            if state.get(part) == 1:
-                found.append(name)
-            elif part in facts and part not in state:
-                visit(part)
-        state[name] = 2
-
     for name in facts:
-        if name not in state:
-            visit(name)
+        if name in state:
+            continue
+        # A stack of its own: a file may chain more facts than Python may nest calls.
+        stack = [(name, iter(_parts(facts[name])))]
+        state[name] = _OPEN
+        while stack:
+            current, parts = stack[-1]
+            part = next(parts, None)
+            if part is None:
+                state[current] = _DONE
+                stack.pop()
+            elif state.get(part) == _OPEN:
+                found.append(current)
+            elif part in facts and part not in state:
+                state[part] = _OPEN
+                stack.append((part, iter(_parts(facts[part]))))
     return found
+
+
+def _too_deep(facts: dict[str, FactDef], cyclic: list[str]) -> list[str]:
+    """Facts that are made of a longer chain of facts than are worked out."""
+    if cyclic:
+        return []
+    depth: dict[str, int] = {}
+    for name in facts:
+        stack = [name]
+        while stack:
+            current = stack[-1]
+            parts = [part for part in _parts(facts[current]) if part in facts]
+            waiting = [part for part in parts if part not in depth]
+            if waiting:
+                stack += waiting
+            else:
+                depth[current] = 1 + max((depth[part] for part in parts), default=0)
+                stack.pop()
+    return [name for name, steps in depth.items() if steps == DEEPEST + 1]
+
+
+def _parts(definition: FactDef) -> list[str]:
+    parts = [part for way in definition.alternatives for part in way.formula.facts]
+    return [*parts, *definition.largest_of, *definition.sum_of_known]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -11,6 +12,8 @@ from triage.rules.casefile import CASE_FILE
 from triage.rules.shapes import FACTS_FILE, PATH_FILE, THRESHOLDS_FILE
 from triage.rules.yamlfile import Document, List, Map, read
 
+# How messages call the folder of the rules that come with triage.
+SHIPPED = "rules"
 FILES = ("thresholds.yaml", "facts.yaml", "path.yaml")
 # Read by other parts of the program.
 OTHERS = ("sets.yaml", "metrics.yaml", "roofs.yaml", "triage.yaml")
@@ -42,7 +45,10 @@ class Layer:
 
 def folder_layer(folder: Path, kind: Literal["shipped", "pack", "command"], shown: str = "") -> Layer:
     """The rule files of ``folder``, which must exist; ``shown`` is how messages call it."""
-    layer = Layer(shown or folder.name, kind, folder=folder)
+    name = shown or Path(os.path.relpath(folder)).as_posix()
+    if kind != "shipped" and name == SHIPPED:
+        name = f"./{name}"  # a place must tell a team's folder from the rules that ship
+    layer = Layer(name, kind, folder=folder)
     inside = None if kind == "shipped" else folder.resolve()
     for name in FILES:
         if (folder / name).exists():

@@ -20,7 +20,7 @@ from triage.rules import checks
 from triage.rules.casefile import read_cases
 from triage.rules.conditions import Threshold
 from triage.rules.factfile import read_facts
-from triage.rules.layers import Layer, Part, folder_layer
+from triage.rules.layers import SHIPPED, Layer, Part, folder_layer
 from triage.rules.limiterfile import read_limiter
 from triage.rules.overrides import Override, apply, read_overrides
 from triage.rules.pathfile import Groups, read_path
@@ -40,16 +40,22 @@ def load_rulebook(paths: Iterable[str | Path] = (), *, profile: str = DEFAULT_PR
     ``profile`` selects a column of ``thresholds.yaml`` (``guide`` or ``playbook``). Raises :class:`FaultyRules` with
     all faults as ``file:line:column: code message``.
     """
-    return _load(tuple(str(path) for path in paths), profile)
+    names = tuple(str(path) for path in paths)
+    # Files of a team may change between two calls, and a relative path means another file in another folder.
+    return _layered(names, profile) if names else _load(profile)
 
 
 def default_rulebook() -> Rulebook:
     """The rules that ship with triage, with the thresholds of NVIDIA's guide."""
-    return _load((), DEFAULT_PROFILE)
+    return _load(DEFAULT_PROFILE)
 
 
-@lru_cache(maxsize=16)
-def _load(paths: tuple[str, ...], profile: str) -> Rulebook:
+@lru_cache(maxsize=4)
+def _load(profile: str) -> Rulebook:
+    return _layered((), profile)
+
+
+def _layered(paths: tuple[str, ...], profile: str) -> Rulebook:
     from triage.team.loading import examine
 
     layers, others = [shipped_layer()], []
@@ -65,7 +71,7 @@ def _load(paths: tuple[str, ...], profile: str) -> Rulebook:
 
 def shipped_layer() -> Layer:
     """The rules that come with triage."""
-    return folder_layer(resources.folder("rules"), "shipped", "rules")
+    return folder_layer(resources.folder("rules"), "shipped", SHIPPED)
 
 
 def command_layer(folder: Path) -> Layer:
@@ -205,8 +211,8 @@ def _rulebook(work: _Work, layers: Sequence[Layer], documents: Sequence[Document
 
 
 def _digest(documents: Sequence[Document], profile: str) -> str:
-    """A short digest of every rule file in force and the profile: reports carry it."""
+    """A short digest of every rule file in force and the profile, wherever they lie: reports carry it."""
     state = hashlib.sha256(profile.encode())
     for document in documents:
-        state.update(document.shown.encode() + b"\0" + document.text.encode() + b"\0")
+        state.update(document.path.name.encode() + b"\0" + document.text.encode() + b"\0")
     return state.hexdigest()[:12]

@@ -224,4 +224,5 @@ def _blockers(
             found += [Blocker(rival.limiter, unless or rival.unless, spot) for rival in rivals]
         else:
             document.at(place, "type", "a rival is a limiter id or {limiter: ..., unless: condition}")
-    return tuple(found)
+    # The same rival twice says nothing more.
+    return tuple(dict.fromkeys(found))

@@ -96,7 +96,7 @@ LIMITER_FILE = Shape(
         ),
         "status": Key(
             Text("status", choices=("draft", "stable", "retired")),
-            "A retired limiter is never said; a draft one is said, with a note.",
+            "A retired limiter is never said; of a stable one the linter asks more than of a draft.",
             required=True,
         ),
         "when": Key(CONDITION, "When it holds.", required=True),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -77,8 +78,13 @@ def rulebook_for(
     Raises :class:`FaultyRules` with every fault of every file.
     """
     team = team if team is not None else examine(start)
-    paths = [str(team.path)] if team.path is not None else []
+    paths = [_shown(team.path)] if team.path is not None else []
     return load_rulebook([*paths, *map(str, folders)], profile=profile or team.profile or DEFAULT_PROFILE)
+
+
+def pack_folders(start: Path | None = None) -> list[Path]:
+    """The folders of the team's packs, in order: they may hold more than rules (metric sets)."""
+    return [layer.folder for layer in examine(start).layers if layer.folder is not None]
 
 
 def layers_of(team: Team, more: Sequence[Layer] = ()) -> list[Layer]:
@@ -95,11 +101,8 @@ def faulty(document: Document) -> FaultyRules:
 
 
 def _shown(path: Path) -> str:
-    """The path as messages print it: from the working directory where it lies below that."""
-    try:
-        return str(path.resolve().relative_to(Path.cwd()))
-    except ValueError:
-        return str(path)
+    """The path as messages print it: as seen from the working directory."""
+    return Path(os.path.relpath(path)).as_posix()
 
 
 def _roofs(document: Document, root: Map) -> Path | None:

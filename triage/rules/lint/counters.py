@@ -22,7 +22,7 @@ _ROLLUP = re.compile(
     r"(?:\.per_second)?|per_cycle_(?:active|elapsed|in_region|in_frame)"
     r"|pct_of_peak_(?:burst|sustained)_(?:elapsed|active|region|frame)))?|ratio|pct|max_rate)$"
 )
-# Counters of some generations (FILE and HELP of ncu 2025.3, reports of each): name, chips that have it.
+# Counters of some generations (what ncu 2025.3 says, and reports of each): name, chips that have it.
 _GENERATIONS: tuple[tuple[re.Pattern[str], ChipRange], ...] = tuple(
     (re.compile(pattern), parse_chips(chips))
     for pattern, chips in (
