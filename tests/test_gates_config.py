@@ -108,7 +108,8 @@ def test_every_fault_is_reported_at_its_place(tmp_path: Path) -> None:
     - nonsense
 """,
     )
-    assert [line.split(" ", 1)[0] + " " + line.split(" ")[1] for line in found] == [
+    # The place is shown from where the command was started; here that is another folder.
+    assert [f"{Path(place).name} {code}" for place, code, *_ in (line.split(" ") for line in found)] == [
         "triage.yaml:2:3: unknown-key",
         "triage.yaml:3:3: value",
         "triage.yaml:4:3: value",

@@ -139,9 +139,9 @@ class _Session:
 
     def rulebook(self) -> Rulebook:
         if self._rules is None:
-            from triage.rules import default_rulebook
+            from triage.team import rulebook_for
 
-            self._rules = default_rulebook()
+            self._rules = rulebook_for((), None, start=self.root)
         return self._rules
 
     def read(self, path: Path) -> Snapshot:
