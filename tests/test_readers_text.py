@@ -427,6 +427,22 @@ def test_a_failed_program_with_results(tmp_path: Path) -> None:
     assert any("Failed to profile" in warning for warning in broken.warnings)
 
 
+def test_rows_of_one_result_with_different_launches_are_said(tmp_path: Path) -> None:
+    rows = [long_row(0), long_row(0, metric="a__b.sum", unit="", value="1")]
+    assert load(write(tmp_path, LONG + "\n" + "".join(rows))).warnings == ()
+    rows[1] = rows[1].replace("(32, 8, 1)", "(2, 8, 1)")
+    (warning,) = load(write(tmp_path, LONG + "\n" + "".join(rows))).warnings
+    assert "contradict" in warning
+
+
+@pytest.mark.parametrize("noise", ["==PROF== x\n", '""', "\x80", "=1"])
+def test_a_torn_header_is_said(tmp_path: Path, noise: str) -> None:
+    text = fixture("raw_base.csv").read_text()
+    torn = text.replace("sm__throughput.avg", f"sm__through{noise}put.avg", 1)
+    assert torn != text
+    assert any("header is damaged" in warning for warning in load(write(tmp_path, torn)).warnings)
+
+
 # Files that are no reports
 
 

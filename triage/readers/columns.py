@@ -15,6 +15,7 @@ LEADING = frozenset({
     "Rule Name", "Rule Type", "Rule Description", "Estimated Speedup Type", "Estimated Speedup", "Invocations",
 })  # fmt: skip
 _NVTX = re.compile(r".*(Push/Pop_Range|Start/Stop_Range|NVTX).*", re.IGNORECASE)
+_NO_NAME = re.compile(r"[^\x20-\x7e]|[=\"{}<>;|]")
 _NVTX_RANGE = re.compile(r'"([^"]+)"')
 
 
@@ -39,6 +40,11 @@ class Columns:
         """The metric columns of a raw page."""
         nvtx = set(self.nvtx)
         return {name: i for name, i in self.place.items() if name and name not in LEADING and i not in nvtx}
+
+    @property
+    def damaged(self) -> int:
+        """Metric columns of a raw page whose name no metric can have: the rest of a torn header."""
+        return 0 if self.is_long else sum(_NO_NAME.search(name) is not None for name in self.metrics)
 
     @property
     def is_long(self) -> bool:

@@ -17,6 +17,7 @@ class _Entry:
     name: str
     kernel: Kernel
     metrics: dict[str, Quantity | str] = field(default_factory=dict)
+    shape: tuple[str, str] | None = None
 
 
 class Gatherer:
@@ -37,6 +38,10 @@ class Gatherer:
     def add(self, table: int, columns: Columns, row: Sequence[str], convention: cells.Convention) -> None:
         """Takes one row; rows without a metric (rules) only say that their result exists."""
         entry = self._entry(table, columns, row)
+        # Every row of a result repeats its launch.
+        shape = (columns.cell(row, "Grid Size"), columns.cell(row, "Block Size"))
+        self.conflicts += entry.shape is not None and entry.shape != shape
+        entry.shape = entry.shape or shape
         self.metric(
             entry,
             columns.cell(row, "Section Name"),

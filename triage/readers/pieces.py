@@ -100,7 +100,8 @@ def _estimate(path: Path) -> int:
     except OSError:
         return 1
     long = b"Metric Value" in head or b"Section: " in head
-    return max(1, breaks // _ROWS_PER_KERNEL if long else breaks)
+    # A raw page has a header and a row of units.
+    return max(1, breaks // _ROWS_PER_KERNEL if long else breaks - 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +232,7 @@ class RawTable:
     convention: Convention
     _notes: tuple[str, ...] = ()
     _broken: int = 0
+    _torn: int = 0
     _cut: bool = False
     _reads: int = field(default=0)
 
@@ -268,11 +270,13 @@ class RawTable:
 
         rows.allow_long_cells()
         columns: Columns | None = None
+        torn = 0
         for record in found.records():
             if columns is None or ("Kernel Name" in record and text.is_header(cells(record))):
                 if batch:
                     yield made()
                 columns, head, batch, size = text.header(self.path, cells(record)), (record,), [], 0
+                torn += columns.damaged
                 continue
             if len(head) == 1 and not batch and not columns.is_long and columns.is_units(cells(record)):
                 head = (*head, record)
@@ -284,7 +288,7 @@ class RawTable:
                 batch, size = [], 0
         if batch:
             yield made()
-        self._notes, self._broken, self._cut = tuple(log.notes()), found.broken, found.cut
+        self._notes, self._broken, self._cut, self._torn = tuple(log.notes()), found.broken, found.cut, torn
 
     def close(self, tallies: Sequence[Tally]) -> Tally:
         from triage.readers import text
@@ -295,6 +299,7 @@ class RawTable:
         other = sum(tally.other for tally in tallies)
         if other:
             said.append(text.mixed(other))
+        said += text.torn(self._torn)
         said += text.cut(self._broken + sum(tally.broken for tally in tallies), self._cut)
         said += text.strays(sum(tally.short for tally in tallies), sum(tally.odd for tally in tallies))
         return Tally("csv-raw", None, tuple(said), found=sum(tally.found for tally in tallies))

@@ -79,7 +79,7 @@ class Tables:
         self._gatherer = Gatherer(labels.known())
         self._raw: list[Kernel] = []
         self._convention = convention
-        self.short = self.odd = 0
+        self.short = self.odd = self._torn = 0
 
     def read(self, rows: Iterable[list[str]]) -> None:
         """Takes all rows. Raises :class:`UnreadableReport` for a summary table or one that ncu did not write."""
@@ -95,6 +95,7 @@ class Tables:
         for row in chain(head, source):
             if columns is None or is_header(row):
                 columns, sheet = header(self._path, row), None
+                self._torn += columns.damaged
                 table += 1
             elif columns.is_long:
                 if columns.is_result(row) and len(row) > columns.place["Metric Value"]:
@@ -128,7 +129,7 @@ class Tables:
         said = _doubts(self._gatherer, self._convention or cells.Convention())
         if self._raw and len(self._gatherer):
             said.append(mixed(len(self._gatherer)))
-        said += cut(rows.broken, rows.cut)
+        said += torn(self._torn) + cut(rows.broken, rows.cut)
         if self._cut_between_rows():
             said.append("the last result has far fewer metrics than the others: the file may be cut short")
         return said + strays(self.short, self.odd)
@@ -185,6 +186,11 @@ def is_header(row: list[str]) -> bool:
 def mixed(others: int) -> str:
     """The warning for a raw page with ``others`` results of details tables in the same file."""
     return f"the file mixes layouts; {others} results of its details tables are left out"
+
+
+def torn(names: int) -> list[str]:
+    """The warning for a header with ``names`` columns that no metric is called."""
+    return [f"the header is damaged: {names} of its columns bear no metric's name and are not used"] if names else []
 
 
 def cut(broken: int, ending: bool) -> list[str]:
