@@ -139,7 +139,7 @@ def test_what_a_kernel_says() -> None:
         "Low occupancy : Registers cap the resident warps",
         "Not collected: tensor pipe.",
         "short_scoreboard data from shared memory 48.2 %",
-        "Which memory mechanism binds? turned off here",
+        "Which memory mechanism binds? answered here",
         "shared conflict share 94.1 % is above 10 %",
         "Is the time lost between kernels? not covered",
         "DRAM bandwidth : DRAM is 28.1 % busy",
@@ -402,7 +402,7 @@ def test_waste_is_drawn_on_every_link_that_carries_it() -> None:
         "unused and local memory",
         "30.0 MB",
     }
-    assert "50 % of what L1 fetched for the SMs and 41 % of what L1 asked of L2 was not used" in picture.sentence
+    assert "50 % of what L1 moved for the SMs and 41 % of what L1 asked of L2 was not used" in picture.sentence
     assert "19 % of what L1 moved is local memory" in picture.sentence
     assert max(word.y for word in picture.words) < picture.height
 

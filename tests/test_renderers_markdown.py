@@ -84,7 +84,7 @@ def test_a_row_and_its_block() -> None:
     assert "<details><summary><code>t_shared&lt;32, 8, 0, 1&gt;</code>: bank-conflicts</summary>" in text
     assert "**Try first:** Pad the fastest dimension of the shared array by one element. (small effort)" in text
     assert "- `transpose.cu:31`: 96.4 %" in text
-    assert "- Which memory mechanism binds? The LSU data stage is full of replays. *turned off here*" in text
+    assert "- Which memory mechanism binds? The LSU data stage is full of replays. *answered here*" in text
 
 
 def test_what_holds_across_kernels() -> None:

@@ -51,7 +51,7 @@ def test_what_a_kernel_says() -> None:
     text = render(reports.one(), "text", width=200)
     assert text.startswith("t_shared is limited by shared-memory bank conflicts at transpose.cu:31.\n")
     assert "1. t_shared<32, 8, 0, 1>\n" in text
-    assert "100 % of the time, 91.6 us, 128 x 128 blocks of 32 x 8 threads" in text
+    assert "100 % of the time, 91.6 us, kernel 0, 128 x 128 blocks of 32 x 8 threads" in text
     assert "bank-conflicts (high confidence): 94 % of the shared-memory wavefronts are replays" in text
     assert "Try first: Pad the fastest dimension of the shared array by one element." in text
     assert "Where: transpose.cu:31 (96 % of the bank-conflict wavefronts)" in text

@@ -105,8 +105,8 @@ def explain(
     thresholds: Thresholds = None,
 ) -> None:
     """Show the walk along the decision path for one kernel, step by step."""
-    made = commands.diagnosed([file], commands.rulebook(rules, thresholds), command=commands.said(sys.argv))
-    commands.explain(made, kernel)
+    rulebook = commands.rulebook(rules, thresholds)
+    commands.explain(commands.diagnosed([file], rulebook, command=commands.said(sys.argv)), kernel, rulebook)
 
 
 @app.command()

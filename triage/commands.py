@@ -134,11 +134,12 @@ def demo_files() -> Path:
     return folder / (DEMO if find_spec("ncu_report") and (folder / DEMO).is_file() else DEMO_CSV)
 
 
-def explain(report: Report, kernel: str) -> None:
-    """Print the walk of one kernel."""
+def explain(report: Report, kernel: str, rules: Rulebook) -> None:
+    """Print the walk of one kernel through the questions of ``rules``."""
     from triage.explaining import explain as text
 
-    output.show(text(pick(report, kernel)))
+    largest = [question.id for question in rules.path if question.pick == "largest"]
+    output.show(text(pick(report, kernel), largest))
 
 
 def pick(report: Report, kernel: str) -> Finding:

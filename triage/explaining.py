@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from triage.model import Check, Condition, Finding, Step, Verdict
 from triage.renderers.escape import clean
 
@@ -9,12 +11,15 @@ _MARK = {Verdict.FIRES: "yes", Verdict.CLEAR: "no", Verdict.UNKNOWN: "?"}
 _STATE = {"named": "NAMED", "hidden": "holds", "ruled-out": "no", "unknown": "unknown", "contributor": "holds"}
 
 
-def explain(finding: Finding) -> str:
-    """The path as walked, one block a question, ending with the verdict and what would change it."""
+def explain(finding: Finding, largest: Collection[str] = ()) -> str:
+    """The path as walked, one block a question, ending with the verdict and what would change it.
+
+    ``largest`` holds the ids of the questions whose strongest answer is named; of the others it is the first.
+    """
     diagnosis = finding.diagnosis
     lines = [f"{clean(finding.kernel.name)} (kernel {finding.kernel.index})", ""]
     for step in diagnosis.steps:
-        lines += _step(step)
+        lines += _step(step, step.id in largest)
     lines.append(f"Verdict: {diagnosis.limiter or 'undecided'} ({diagnosis.confidence} confidence)")
     lines.append(f"  {diagnosis.summary}")
     lines += [f"  Confidence: {why}." for why in diagnosis.confidence_why]
@@ -31,9 +36,10 @@ def explain(finding: Finding) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _step(step: Step) -> list[str]:
+def _step(step: Step, largest: bool) -> list[str]:
     mark = _MARK[step.verdict] if step.covered else "not covered"
-    lines = [f"{step.question}  [{mark}]", f"    {step.answer}"]
+    pick = " (pick: largest)" if largest else ""
+    lines = [f"[{step.id}] {step.question}{pick}  [{mark}]", f"    {step.answer}"]
     lines += [f"    only if: {_condition(fact)}" for fact in step.facts]
     for check in step.checks:
         lines += _check(check)

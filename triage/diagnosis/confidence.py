@@ -35,12 +35,16 @@ def rate(walked: Walked, named: Judged, facts: FactSet, hygiene: tuple[str, ...]
         level -= 1
         why.append(f"the measurement itself: {hygiene[0]}")
     if not why:
-        why.append("every rival was measured and the facts stand clear of their thresholds")
+        why.append("no unmeasured rival could stand before it, and its facts are well away from their thresholds")
     return _LEVELS[max(level, 0)], tuple(why)
 
 
 def _margin(named: Judged, facts: FactSet) -> tuple[float, Comparison | None]:
-    return _of(named.limiter.when, facts, Verdict.FIRES)
+    """The nearest of the rule's own thresholds and of those of the gate that led to its question."""
+    margins = [_of(named.limiter.when, facts, Verdict.FIRES)]
+    if named.question.gate is not None:
+        margins.append(_of(named.question.gate, facts, Verdict.FIRES))
+    return min(margins, key=lambda pair: pair[0])
 
 
 def _of(node: Node, facts: FactSet, wanted: Verdict) -> tuple[float, Comparison | None]:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
+from pathlib import PurePath
 
-from triage.model import Finding, Kernel, LineFinding, Report, SourceLine
+from triage.diagnosis.later import Later
+from triage.model import Diagnosis, Finding, Kernel, LineFinding, Report, SourceLine, Step
 from triage.rules.rulebook import LimiterDef, Rulebook
 
 # NVIDIA's guide, decision 6: a line that holds more than about 30 % is the place to look; five lines are enough to see
@@ -43,6 +46,17 @@ def wanted(found: Finding, rulebook: Rulebook) -> tuple[str, ...]:
     return tuple(name for metric in names for name in (metric, _IDEAL.get(metric)) if name)
 
 
+def _answered(diagnosis: Diagnosis, found: tuple[LineFinding, ...]) -> tuple[Step, ...]:
+    """The walk with its question about source lines answered."""
+    if not found:
+        return tuple(diagnosis.steps)
+    shown = ", ".join(f"{PurePath(line.file).name}:{line.line} ({line.share:.0f} %)" for line in found)
+    return tuple(
+        replace(step, answer=f"{shown} of {found[0].metric}.") if step.id == "lines" else step
+        for step in diagnosis.steps
+    )
+
+
 def with_lines(report: Report, rulebook: Rulebook, lines: Mapping[tuple[int, int], tuple[SourceLine, ...]]) -> Report:
     """The same report with source lines; ``lines`` is keyed by (source, kernel index)."""
     found = []
@@ -52,7 +66,13 @@ def with_lines(report: Report, rulebook: Rulebook, lines: Mapping[tuple[int, int
         if own and limiter is not None:
             kernel = replace(finding.kernel, lines=own)
             finding = replace(
-                finding, kernel=kernel, diagnosis=replace(finding.diagnosis, lines=findings(kernel, limiter))
+                finding,
+                kernel=kernel,
+                diagnosis=replace(
+                    finding.diagnosis,
+                    lines=findings(kernel, limiter),
+                    steps=Later(partial(_answered, finding.diagnosis, findings(kernel, limiter))),
+                ),
             )
         found.append(finding)
     return replace(report, findings=tuple(found))

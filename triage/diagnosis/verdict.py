@@ -168,6 +168,8 @@ def _contributors(walked: Walked, facts: FactSet, rules: Rulebook) -> tuple[Cont
 
 
 def _contributes(entry: Judged, facts: FactSet) -> bool:
+    if entry.limiter.veto is not None and facts.judge(entry.limiter.veto) is Verdict.FIRES:
+        return False
     if entry.limiter.contributes is not None:
         return facts.judge(entry.limiter.contributes) is Verdict.FIRES
     return entry.verdict is Verdict.FIRES

@@ -128,7 +128,7 @@ _NAMES = {
     "l2_bytes": "bytes between L1 and L2",
     "l2_pct": "use of L2",
     "l2_hit_pct": "hit rate of L2",
-    "waste_bytes": "bytes fetched and not used",
+    "waste_bytes": "bytes moved and not used",
     "dram_read_bytes": "bytes read from DRAM",
     "dram_write_bytes": "bytes written to DRAM",
     "dram_pct": "use of DRAM",
@@ -234,7 +234,7 @@ def _value(diagnosis: Diagnosis, name: str) -> float | None:
 def _sentence(known: dict[str, float | None]) -> str:
     parts = ["The thickness of each band is its bytes, all to one scale; percentages are of the unit's peak."]
     places = (
-        ("L1 fetched for the SMs", known["l1_waste_bytes"], known["l1_bytes"]),
+        ("L1 moved for the SMs", known["l1_waste_bytes"], known["l1_bytes"]),
         ("L1 asked of L2", known["waste_bytes"], known["l2_bytes"]),
     )
     said = [

@@ -45,7 +45,7 @@ _STALL_WORDS = {
 }
 _UNIT = re.compile(r"(?<=\d) (?=(?:%|[num]?s|[kMGT]?(?:B|Hz|FLOP)(?:/s)?)(?![\w%]))")
 _SIGNS = {"at_least": "\u2265", "above": ">", "below": "<", "at_most": "\u2264"}
-_STEP_WORDS = {Verdict.FIRES: "turned off here", Verdict.CLEAR: "went on", Verdict.UNKNOWN: "could not tell"}
+_STEP_WORDS = {Verdict.FIRES: "answered here", Verdict.CLEAR: "no, on to the next", Verdict.UNKNOWN: "could not tell"}
 _STATE_WORDS = {
     "named": "named",
     "contributor": "also holds",

@@ -122,6 +122,8 @@ def _measured(group: Group) -> str:
     if group.share is not None:
         parts.append(f"{quantities.percent(group.share)} of the time")
     parts.append("not timed" if group.duration_ns is None else quantities.duration(group.duration_ns))
+    # What `triage explain --kernel` takes: the place of the result in its file, not the rank by time.
+    parts.append(f"kernel {group.shown.kernel.index}")
     parts.extend(part for part in (wording.launches(group), wording.launch(group.shown.kernel)) if part)
     return ", ".join(parts)
 

@@ -22,7 +22,7 @@ WALK_CASE = Shape(
         "facts": Key(Named(Number(), FACT_ID), "Facts of the kernel; what is left out was not collected."),
         "metrics": Key(Named(Number()), "Or its counters, by ncu's names, in base units."),
         "cc": Key(CHIPS, "The compute capability of the case."),
-        "capture": Key(TEXT, "Or a report, beside or below the case file."),
+        "capture": Key(TEXT, "Or a report inside the pack, by its path from the case file (of triage.yaml: in its folder)."),
         "kernel": Key(Either((TEXT, Number())), "Which kernel of the report: its index, or a pattern of its name."),
         "limiter": Key(LIMITER, "Ask the rule of this limiter alone."),
         "expect": Key(
@@ -54,6 +54,7 @@ def read_cases(
             document.at(place, "case", "a case has one of facts, metrics and capture")
             continue
         spot = (document.shown, *place)
+        capture, fault = _capture(document, entry, inside)
         found.append(
             WalkCase(
                 name=checks.text(document, entry, "name"),
@@ -62,10 +63,11 @@ def read_cases(
                 facts=_numbers(document, entry, "facts", facts),
                 metrics=_numbers(document, entry, "metrics", None),
                 cc=_cc(document, entry),
-                capture=_capture(document, entry, inside),
+                capture=capture,
                 kernel=_kernel(document, entry),
                 place=shown(spot),
                 spot=spot,
+                fault=fault,
             )
         )
     return tuple(found)
@@ -117,18 +119,20 @@ def _cc(document: Document, entry: Map) -> str | None:
     return str(entry["cc"]) if chips is not None else None
 
 
-def _capture(document: Document, entry: Map, inside: Path) -> Path | None:
+def _capture(document: Document, entry: Map, inside: Path) -> tuple[Path | None, str]:
+    """The report of a case, and why it cannot be had. The rules are whole without it, so that stops nothing but the
+    case: it fails, and the linter names it."""
     if "capture" not in entry:
-        return None
+        return None, ""
     text = checks.text(document, entry, "capture")
     path = document.path.parent / text
     if Path(text).is_absolute() or not path.resolve().is_relative_to(inside.resolve()):
-        document.fault(entry, "capture", "outside", f"{text!r} points outside of {inside.name}")
-        return None
+        document.advise(entry, "capture", "outside", f"{text!r} points outside of {inside.name}")
+        return None, f"{text!r} points outside of {inside.name}"
     if not path.is_file():
-        document.fault(entry, "capture", "missing-file", f"there is no file {text!r}")
-        return None
-    return path
+        document.advise(entry, "capture", "missing-file", f"there is no file {text!r}")
+        return None, f"there is no file {text!r}"
+    return path, ""
 
 
 def _kernel(document: Document, entry: Map) -> str:

@@ -61,7 +61,9 @@ def _index(rulebook: Rulebook) -> str:
     lines += ["## In which order they are asked for", ""]
     for question in rulebook.path:
         names = ", ".join(f"[`{answer.limiter}`]({answer.limiter}.md)" for answer in question.answers)
-        lines.append(f"1. {question.ask} (decision {question.decision}){': ' + names if names else ''}")
+        pick = ", pick: largest" if question.pick == "largest" else ""
+        about = f"(decision {question.decision}{pick})"
+        lines.append(f"1. `[{question.id}]` {question.ask} {about}{': ' + names if names else ''}")
     lines += ["", "[Facts](facts.md), [thresholds](thresholds.md), [keys of every file](reference.md),"]
     lines += ["[how to write a rule](../writing-rules.md).", ""]
     return "\n".join(lines)

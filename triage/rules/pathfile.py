@@ -95,7 +95,8 @@ def _known(document: Document, entry: Map, key: str, name: str, path: tuple[Ques
     names = [question.id for question in path]
     if key in entry and name not in names:
         hint = checks.suggestion(name, names)
-        document.fault(entry, key, "unknown-question", f"no question is called {name!r}{hint}")
+        message = f"no question is called {name!r}{hint}; there are {', '.join(names)}"
+        document.fault(entry, key, "unknown-question", message)
     return name in names
 
 

@@ -86,7 +86,8 @@ class RuleCase:
 @dataclass(frozen=True, slots=True)
 class WalkCase:
     """A case of a case file: a kernel by ``facts``, by ``metrics`` or as ``kernel`` of a ``capture``, and what is
-    expected: limiters or ``undecided`` of the whole path, or the verdict of the rule of ``limiter`` alone."""
+    expected: limiters or ``undecided`` of the whole path, or the verdict of the rule of ``limiter`` alone. ``fault`` says
+    why it cannot be run: its report is missing or must not be read."""
 
     name: str
     expect: tuple[str, ...]
@@ -98,6 +99,7 @@ class WalkCase:
     kernel: str = "0"
     place: str = ""
     spot: Spot = field(default=NOWHERE, compare=False)
+    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True)
