@@ -48,7 +48,7 @@ def test_check_passes_on_the_repaired_transpose(
 ) -> None:
     assert triage(monkeypatch, "check", HEAD, "--baseline", BASE) == 0
     out, err = capsys.readouterr()
-    assert "8.08x as fast" in out and out.endswith("6 gates asked of 2 kernels: all hold\n") and err == ""
+    assert "8.08x as fast" in out and out.endswith("slower_than, limiter_changed, spills): all hold\n") and err == ""
 
 
 def test_check_backwards_fails_with_a_line_each_and_writes_the_files(
@@ -176,6 +176,63 @@ def test_faulty_gates_end_with_three(
     assert triage(monkeypatch, "check", HEAD) == 3
     err = capsys.readouterr().err
     assert "triage.yaml:2:3: unknown-key" in err and "triage.yaml:3:3: value" in err
+
+
+def test_a_limiter_that_no_rule_defines_ends_with_three(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    (folder / "triage.yaml").write_text("gates:\n  limiters: [memory-latancy]\n")
+    assert triage(monkeypatch, "check", HEAD) == 3
+    said = "triage.yaml:2:3: unknown-limiter no limiter is called 'memory-latancy' (did you mean 'memory-latency'?)"
+    assert said in capsys.readouterr().err
+
+
+def test_faults_of_the_gates_come_before_those_of_the_rules(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    (folder / "triage.yaml").write_text("kernels:\n  - {match: a, expcet: barrier}\ngates:\n  spills: maybe\n")
+    assert triage(monkeypatch, "check", HEAD) == 3
+    err = capsys.readouterr().err
+    assert "triage.yaml:2:16: unknown-key" in err and "triage.yaml:4:3: value" in err
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        "kernels:\n  - {match: transpsoe, max_duration: 1 s}\n",
+        "{}:\n  kernels:\n    - {match: transpsoe, spills: fail}\n",
+    ],
+)
+def test_a_gate_without_a_kernel_is_said_and_counts(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path, section: str
+) -> None:
+    text = section.replace("{}:", "gates:")
+    line = text.splitlines().index(next(each for each in text.splitlines() if "match" in each)) + 1
+    (folder / "triage.yaml").write_text(text)
+    assert triage(monkeypatch, "check", HEAD, "--sarif", "r.sarif", "--junit", "r.xml", "--markdown", "r.md") == 10
+    err = capsys.readouterr().err
+    assert f"triage.yaml:{line}: the gate matches no kernel of the report (did you mean 'transpose'?)" in err
+    (result,) = json.loads((folder / "r.sarif").read_text())["runs"][0]["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert result["ruleId"] == "unmatched" and place["artifactLocation"]["uri"] == "triage.yaml"
+    assert place["region"] == {"startLine": line}
+    assert 'classname="transpsoe" name="unmatched"' in (folder / "r.xml").read_text()
+    assert "| `unmatched` | violated |" in (folder / "r.md").read_text()
+    allowed = f"{text}  unmatched: allow\n" if "gates" in text else f"{text}gates: {{unmatched: allow}}\n"
+    (folder / "triage.yaml").write_text(allowed)
+    assert triage(monkeypatch, "check", HEAD) == 0
+
+
+def test_a_percentage_on_the_bundled_capture(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    demo = Path(__file__).parent.parent / "examples" / "demo" / "transposes.csv"
+    (folder / "triage.yaml").write_text("gates:\n  min_effective_bandwidth: 20%\n")
+    assert triage(monkeypatch, "check", str(demo)) == 10
+    err = capsys.readouterr().err
+    assert err.startswith("triage: 4 of 30 gates asked of 15 kernels are violated")
+    # The H200's DRAM has a peak of 4.8 TB/s; a CSV has no source lines, so the gate's own place is shown.
+    assert "20.0 % of the DRAM's peak, 962 GB/s [triage.yaml:2]" in err and "cannot be judged" not in err
 
 
 def test_diff_of_the_repeats_with_themselves(

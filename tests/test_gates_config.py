@@ -42,6 +42,7 @@ gates:
   removed_kernels: fail
   undecided: fail
   comparable: allow
+  unmatched: allow
   unknown: allow
   baseline: perf/base.yaml
   noise: {floor: 1%, single: 4%, short: 8%, short_below: 10 us}
@@ -64,8 +65,12 @@ gates:
         removed_kernels=True,
         undecided=True,
         comparable=False,
+        unmatched=False,
         unknown="held",
     )
+    places = dict(found.places)
+    assert places["slower_than"].endswith("triage.yaml:4:3") and places["unmatched"].endswith("triage.yaml:15:3")
+    assert "kernels" not in places and "unknown" not in places
     assert found.baseline == str(tmp_path / "perf/base.yaml")
     assert (found.noise.floor, found.noise.single, found.noise.short, found.noise.short_ns) == (
         0.01,
@@ -78,7 +83,7 @@ gates:
         "slower_than": 0.01,
         "min_effective_bandwidth": Bandwidth(2.5e12),
     }
-    assert first.place.endswith("triage.yaml:19:7") and dict(second.changes) == {"skip": True}
+    assert first.place.endswith("triage.yaml:20:7") and dict(second.changes) == {"skip": True}
 
 
 def test_without_a_file_or_a_section_the_defaults_hold(tmp_path: Path) -> None:
@@ -144,6 +149,52 @@ def test_every_fault_is_reported_at_its_place(tmp_path: Path) -> None:
 )
 def test_hostile_and_odd_files_are_refused(tmp_path: Path, text: str, code: str) -> None:
     assert f" {code} " in faults(tmp_path, text)[0]
+
+
+def test_a_limiter_that_no_rule_defines_is_a_fault_at_its_place(tmp_path: Path) -> None:
+    text = """gates:
+  limiters: [memory-latancy, dram-bandwidth]
+  kernels:
+    - match: a
+      limiters: our-own
+    - {match: b, limiters: [undecided, barrier]}
+    - {match: c, limiters: allow}
+    - nonsense
+"""
+    path = tmp_path / "triage.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(FaultyRules) as caught:
+        config.load(path, ["memory-latency", "dram-bandwidth", "barrier"])
+    found = [line.split("triage.yaml:", 1)[1] for line in caught.value.details]
+    assert found == [
+        "2:3: unknown-limiter no limiter is called 'memory-latancy' (did you mean 'memory-latency'?)",
+        "5:7: unknown-limiter no limiter is called 'our-own'",
+        "8:7: value an entry of kernels must be a map with the key match",
+    ]
+    # Where no rules are at hand every id is taken.
+    path.write_text(text.replace("    - nonsense\n", ""), encoding="utf-8")
+    assert config.load(path).gates.limiters == ("memory-latancy", "dram-bandwidth")
+
+
+def test_what_is_no_id_is_one_fault(tmp_path: Path) -> None:
+    path = tmp_path / "triage.yaml"
+    path.write_text("gates: {limiters: [Not An Id]}\n", encoding="utf-8")
+    with pytest.raises(FaultyRules) as caught:
+        config.load(path, ["barrier"])
+    (line,) = caught.value.details
+    assert ": value limiters: " in line
+
+
+def test_an_entry_of_the_team_is_described_by_all_that_it_selects_by(tmp_path: Path) -> None:
+    found = load(
+        tmp_path,
+        'kernels:\n  - {match: [a, "b*"], expect: barrier}\n'
+        '  - {nvtx: step, grid: [4, "*"], block: 256, cc: ">=9.0", expect: barrier}\n',
+    )
+    assert [scope.match for scope in found.kernels] == [
+        "a, b*",
+        "*; nvtx step; grid 4 x *; block 256; cc >=9.0",
+    ]
 
 
 def test_found_upwards(tmp_path: Path) -> None:

@@ -8,8 +8,10 @@ import compared
 import pytest
 from compared import COLLECTED, side, state
 
+from triage.compare.model import State
 from triage.gates import Config, Gates, Outcome, check, effective_bandwidth
 from triage.gates.model import GATES, Scope
+from triage.gates.peaks import dram_peak
 from triage.gates.values import Bandwidth
 
 OFF = Gates(slower_than=None, limiter_changed="never", spills=False, comparable=False)
@@ -152,7 +154,102 @@ def test_one_line_each_that_names_kernel_finding_limit_and_source_line() -> None
     assert (outcome.file, outcome.line) == ("/build/src/copy.cu", 7)
 
 
+def test_without_a_source_line_the_line_names_the_place_of_the_gate() -> None:
+    config = Config(
+        gates=replace(OFF, max_duration=1.0, spills=True),
+        kernels=(Scope("copy", (("limiters", ("barrier",)),), "perf/triage.yaml:9:5"),),
+        source="perf/triage.yaml",
+        places=(("max_duration", "perf/triage.yaml:3:3"),),
+    )
+    spilled = {"spill_requests": 8.0}
+    outcomes = {one.gate: one for one in asked(None, [state(facts=spilled)], config)}
+    assert outcomes["limiters"].text.endswith("; expected is barrier [perf/triage.yaml:9]")
+    assert outcomes["max_duration"].text.endswith(" [perf/triage.yaml:3]")
+    # A default was set nowhere.
+    assert outcomes["spills"].text == "copy: spills: 8 spill requests"
+    assert [outcomes[gate].place for gate in ("limiters", "max_duration", "spills")] == [
+        "perf/triage.yaml:9:5",
+        "perf/triage.yaml:3:3",
+        "perf/triage.yaml",
+    ]
+    for outcome in asked(None, [state(facts=spilled, line=7)], config):
+        assert outcome.text.endswith(" [copy.cu:7]"), outcome
+
+
+def test_an_entry_that_is_about_no_kernel_is_violated() -> None:
+    scope = Scope("cpoy*", (("max_duration", 1.0),), "triage.yaml:7:5")
+    (outcome,) = asked(None, [state()], Config(gates=OFF, kernels=(scope,)))
+    assert (outcome.gate, outcome.kernel, outcome.result) == ("unmatched", "cpoy*", "violated")
+    assert outcome.text == "cpoy*: triage.yaml:7: the gate matches no kernel of the report (did you mean 'copy'?)"
+    assert (outcome.place, outcome.state, outcome.pair) == ("triage.yaml:7:5", None, None)
+    far = [state(f"k{number}") for number in range(7)]
+    (outcome,) = asked(None, far, Config(gates=OFF, kernels=(replace(scope, match="gemm"),)))
+    assert outcome.text.endswith("of the report; kernels: k0, k1, k2, k3, k4 and 2 more")
+    (outcome,) = asked(None, [], Config(gates=OFF, kernels=(scope,)))
+    assert outcome.text.endswith("; kernels: none")
+
+
+def test_an_entry_without_a_kernel_may_be_allowed() -> None:
+    scope = Scope("gemm", (("max_duration", 1.0),), "triage.yaml:7:5")
+    quiet = replace(OFF, unmatched=False)
+    assert asked(None, [state()], Config(gates=quiet, kernels=(scope,))) == ()
+    for changes in (
+        (*scope.changes, ("unmatched", False)),
+        (("skip", True),),
+        (),
+    ):
+        assert asked(None, [state()], Config(gates=OFF, kernels=(replace(scope, changes=changes),))) == (), changes
+    # One entry may insist where the others need not.
+    strict = replace(scope, changes=(*scope.changes, ("unmatched", True)))
+    (outcome,) = asked(None, [state()], Config(gates=quiet, kernels=(scope, strict)))
+    assert outcome.gate == "unmatched"
+
+
+def test_a_kernel_of_the_baseline_only_is_told_by_one_gate() -> None:
+    scope = Scope("gone", (("max_duration", 1e9),), "triage.yaml:7:5")
+    base, head = [state("gone"), state("copy")], [state("copy")]
+    outcomes = asked(base, head, Config(gates=OFF, kernels=(scope,)))
+    assert [one.gate for one in outcomes] == ["unmatched"]
+    outcomes = asked(base, head, Config(gates=replace(OFF, removed_kernels=True), kernels=(scope,)))
+    assert [one.gate for one in outcomes] == ["removed_kernels"]
+
+
+def used(name: str, percent: float, peak: float, **more: object) -> State:
+    """A kernel of 100 us that uses so much of a DRAM with that peak, in byte/s."""
+    moved = percent / 100 * peak * 100e-6
+    return state(name, facts={"dram_bytes": moved, "dram_pct": percent, "duration_ns": 100_000.0}, **more)
+
+
+def test_the_peak_is_told_or_worked_out_from_bytes_time_and_use() -> None:
+    told = state("told", facts={"dram_peak_bytes_per_s": 4.8e12})
+    assert dram_peak(told, [used("a", 50, 4e12)]) == 4.8e12
+    assert dram_peak(used("a", 50, 4e12), ()) == pytest.approx(4e12)
+    # What another kernel on the same GPU tells comes before anything worked out, the busiest one before the others.
+    assert dram_peak(used("a", 50, 4e12), [told]) == 4.8e12
+    assert dram_peak(used("a", 2, 5e12), [used("b", 80, 4e12), used("c", 40, 6e12)]) == pytest.approx(4e12)
+    assert dram_peak(state("x"), [used("b", 80, 4e12)]) == pytest.approx(4e12)
+    other = replace(compared.H200, name="NVIDIA A100")
+    assert dram_peak(state("x"), [used("b", 80, 4e12, device=other)]) is None
+
+
+@pytest.mark.parametrize("missing", ["dram_bytes", "dram_pct", "duration_ns"])
+def test_a_peak_needs_bytes_time_and_use(missing: str) -> None:
+    full = used("a", 50, 4e12)
+    part = replace(full, facts={fact: value for fact, value in full.facts.items() if fact != missing})
+    assert dram_peak(part, [part]) is None
+    # And more use than what the two passes differ by.
+    assert dram_peak(used("a", 0.9, 4e12), ()) is None
+
+
+def test_a_percentage_is_of_the_peak_that_was_worked_out() -> None:
+    moved = used("a", 50, 400e6)
+    moved = replace(moved, facts={**moved.facts, "ideal_sectors": 1000.0})
+    for percent, result in ((79, "held"), (81, "violated")):
+        gates = replace(OFF, min_effective_bandwidth=Bandwidth(percent, percent=True))
+        assert one(None, [moved], gates) == ("min_effective_bandwidth", result)
+
+
 def test_every_gate_has_its_sentence() -> None:
     seen = {"slower_than", "limiter_changed", "limiters", "max_duration", "min_effective_bandwidth", "spills"}
-    seen |= {"new_kernels", "removed_kernels", "undecided", "comparable"}
+    seen |= {"new_kernels", "removed_kernels", "undecided", "comparable", "unmatched"}
     assert seen == set(GATES)

@@ -134,3 +134,20 @@ def test_the_python_of_the_guide_works(tmp_path: Path) -> None:
     rules = package.load_rulebook([tmp_path / "triage.yaml"])
     assert rules.limiters["sleep"].status == "retired"
     assert load(tmp_path).expectations[0].limiters == ("barrier",)
+
+
+def test_the_index_says_the_id_of_every_question_and_how_it_picks() -> None:
+    index = PAGES["README.md"]
+    for question in RULES.path:
+        pick = ", pick: largest" if question.pick == "largest" else ""
+        assert f"1. `[{question.id}]` {question.ask} (decision {question.decision}{pick})" in index
+
+
+def test_what_the_guide_says_of_adding_to_a_question() -> None:
+    """Of the question that it names the strengths can be compared; the id of each question is real."""
+    section = GUIDE[GUIDE.index('<a id="adding-to-a-question">') : GUIDE.index("**Rivals.**")]
+    level = next(question for question in RULES.path if question.id == "level")
+    assert "before: level" in section
+    assert level.pick == "largest"
+    units = {RULES.facts[RULES.limiters[answer.limiter].strength].unit for answer in level.answers}
+    assert units == {"%"}

@@ -12,6 +12,7 @@ from test_cli import fails, triage
 from triage import resources
 from triage.rules.layers import folder_layer
 from triage.rules.lint import lint
+from triage.rules import default_rulebook
 from triage.rules.loader import shipped_layer
 from triage.rules.yamlfile import Fault
 
@@ -307,3 +308,88 @@ def test_a_copy_of_the_shipped_rules_is_linted_by_itself(tmp_path: Path) -> None
     facts.write_text(text[:start] + text[end:], encoding="utf-8")
     # Over the shipped rules the fact would come back from below.
     assert triage("rules", "lint", folder).returncode == 3
+
+
+RATE = "lts__t_sector_hit_rate.pct"
+
+
+@pytest.mark.parametrize(
+    ("way", "when", "faulty"),
+    [
+        ("100 - l2_hit_pct", "{fact: miss_pct, at_least: 70, source: ours}", True),
+        (f"100 - {RATE}", "{fact: miss_pct, at_least: 70, source: ours}", False),
+        ("100 - l2_hit_pct", "{not: {fact: miss_pct, at_least: 70, source: ours}}", True),
+        (
+            "100 - l2_hit_pct",
+            "{all: [{fact: dram_pct, at_least: high_pct}, {fact: miss_pct, at_least: 70, source: ours}]}",
+            True,
+        ),
+        # The rule fires without it as well: the fact only adds to it where a report holds it.
+        (
+            "100 - l2_hit_pct",
+            "{any: [{fact: dram_pct, at_least: high_pct}, {fact: miss_pct, at_least: 70, source: ours}]}",
+            False,
+        ),
+        ("100 - grid_idle_pct", "{fact: miss_pct, at_least: 70, source: ours}", False),
+    ],
+)
+def test_a_rule_that_needs_what_is_never_collected(tmp_path: Path, way: str, when: str, faulty: bool) -> None:
+    files = {
+        "facts.yaml": f'facts:\n  miss_pct: {{label: A, unit: "%", says: A., from: ["{way}"]}}\n',
+        "limiters/mine.yaml": LIMITER.format(**GOOD | {"when": when}),
+        "path.yaml": PATH.format("mine"),
+    }
+    faults = [fault for fault in pack(tmp_path, files) if fault.code == "collect"]
+    assert [(fault.file, fault.line) for fault in faults] == [("pack/limiters/mine.yaml", 5)] * faulty
+    if faulty:
+        assert faults[0].message == (
+            "'when' of 'mine' compares 'miss_pct' (it needs 'l2_hit_pct'), which is never collected; name the metric "
+            "itself or drop 'collect: false'"
+        )
+
+
+def test_without_a_team_file_the_linter_says_what_it_checks(tmp_path: Path) -> None:
+    result = triage("rules", "lint", cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (0, "no fault in rules\n")
+    assert result.stderr == "no triage.yaml here or above, so the shipped rules are checked\n"
+    (tmp_path / "triage.yaml").write_text("retire: [sleep]\n", encoding="utf-8")
+    assert triage("rules", "lint", cwd=tmp_path).stderr == ""
+
+
+def test_an_unknown_question_is_answered_with_those_there_are(tmp_path: Path) -> None:
+    faults = pack(tmp_path, {"path.yaml": "questions:\n  - {to: levle, answers: [dram-bandwidth]}\n"})
+    names = ", ".join(question.id for question in default_rulebook().path)
+    assert faults[0].message == f"no question is called 'levle' (did you mean 'level'?); there are {names}"
+
+
+@pytest.mark.parametrize(
+    ("overrides", "lines"),
+    [
+        (["threshold: busy_pct, value: 60"], [2]),
+        (["threshold: busy_pct, value: 61"], []),
+        (["threshold: busy_pct, value: 60, when: {cc: '9.*'}"], [2]),
+        # On these chips it keeps the number that another override changes everywhere, whichever stands first.
+        (["threshold: busy_pct, value: 60, when: {cc: '9.*'}", "threshold: busy_pct, value: 61"], []),
+        (["threshold: busy_pct, value: 61", "threshold: busy_pct, value: 60, when: {cc: '9.*'}"], []),
+        (["threshold: busy_pct, value: 61", "threshold: busy_pct, value: 61, when: {cc: '9.*'}"], [3]),
+        (["threshold: busy_pct, value: 61", "threshold: busy_pct, value: 61"], [3]),
+        (["threshold: busy_pct, value: 61", "threshold: busy_pct, value: 60"], []),
+        (["threshold: conflict_pct, value: 10, limiter: bank-conflicts"], [2]),
+    ],
+)
+def test_an_override_that_sets_what_is_in_force(tmp_path: Path, overrides: list[str], lines: list[int]) -> None:
+    text = "overrides:\n" + "".join(f"  - {{{override}, source: ours}}\n" for override in overrides)
+    (tmp_path / "triage.yaml").write_text(text, encoding="utf-8")
+    said = triage("rules", "lint", cwd=tmp_path).stdout.splitlines()
+    assert [line for line in said if "no-effect" in line] == [
+        f"triage.yaml:{line}:5: no-effect {overrides[line - 2].split('value: ')[1].split(',')[0]} is in force already"
+        for line in lines
+    ]
+    # The rules load all the same.
+    assert triage("rules", "list", cwd=tmp_path).returncode == 0
+
+
+def test_what_is_in_force_follows_the_profile_of_the_team(tmp_path: Path) -> None:
+    override = "overrides:\n  - {threshold: busy_pct, value: 60, source: ours}\n"
+    (tmp_path / "triage.yaml").write_text(f"profile: playbook\n{override}", encoding="utf-8")
+    assert triage("rules", "lint", cwd=tmp_path).stdout == "no fault in triage.yaml\n"

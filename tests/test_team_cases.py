@@ -56,3 +56,30 @@ def test_an_override_for_a_chip_holds_for_a_case_on_it(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     assert run(rulebook_for(start=tmp_path))[1:] == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "reason"),
+    [
+        ("absent.csv", "missing-file", "there is no file 'absent.csv'"),
+        ("../outside.csv", "outside", "'../outside.csv' points outside of "),
+    ],
+)
+def test_a_report_that_cannot_be_had_fails_its_case_and_stops_nothing_else(
+    tmp_path: Path, path: str, code: str, reason: str
+) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    shutil.copy(DATA / "limiters_h200.csv", tmp_path / "outside.csv")
+    (here / "triage.yaml").write_text(
+        f"tests:\n  - {{name: one, capture: {path}, kernel: 2, expect: [bank-conflicts, undecided]}}\n",
+        encoding="utf-8",
+    )
+    assert triage("report", DATA / "limiters_h200.csv", cwd=here).returncode == 0
+    assert triage("check", DATA / "limiters_h200.csv", cwd=here).returncode == 0
+    linted = triage("rules", "lint", cwd=here)
+    assert (linted.returncode, linted.stdout.count("\n")) == (3, 1)
+    assert linted.stdout.startswith(f"triage.yaml:2:16: {code} {reason}")
+    assert f"'one': expected bank-conflicts or undecided, was {reason}" in " ".join(
+        fails(triage("rules", "test", cwd=here), 10)
+    )

@@ -193,8 +193,6 @@ def test_names_are_bare_or_whole() -> None:
         ("overrides:\n  - {threshold: busy_pct, value: 3, source: x, when: {cc: new}}\n", ["2 chips"]),
         ("tests:\n  - {name: x, expect: undecided}\n", ["2 case"]),
         ("tests:\n  - {name: x, facts: {}, expect: undecidd}\n", ["2 value"]),
-        ("tests:\n  - {name: x, capture: ../x.csv, expect: undecided}\n", ["2 outside"]),
-        ("tests:\n  - {name: x, capture: x.csv, expect: undecided}\n", ["2 missing-file"]),
         (b"profile: \xff\n", ["1 encoding"]),
         ("a: &a 1\nb: *a\n", ["1 anchor"]),
     ],

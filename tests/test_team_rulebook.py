@@ -77,6 +77,18 @@ def test_an_override_for_chips_holds_there_alone(tmp_path: Path) -> None:
     assert gates == {50}
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_on_its_chips_an_override_wins_over_one_for_all_whatever_the_order(tmp_path: Path, order: int) -> None:
+    lines = [
+        "  - {threshold: busy_pct, value: 50, when: {cc: '9.*'}, source: ours}\n",
+        "  - {threshold: busy_pct, value: 55, source: ours}\n",
+    ]
+    team(tmp_path, "overrides:\n" + "".join(lines[::order]))
+    made = rulebook_for(start=tmp_path)
+    assert for_chip(made, "9.0").thresholds["busy_pct"].value == 50
+    assert for_chip(made, "8.6").thresholds["busy_pct"].value == 55
+
+
 def test_an_override_of_a_fact_in_one_limiter_holds_there_alone(tmp_path: Path) -> None:
     team(
         tmp_path,

@@ -126,12 +126,12 @@ def rules_list(rules: Rules = [], thresholds: Thresholds = None) -> None:  # noq
 
 @rules_app.command("show")
 def rules_show(
-    limiter: Annotated[str, typer.Argument(help="Id of a limiter.", show_default=False)],
+    name: Annotated[str, typer.Argument(help="Id of a limiter, question, fact or threshold.", show_default=False)],
     rules: Rules = [],  # noqa: B006 - Typer copies it
     thresholds: Thresholds = None,
 ) -> None:
-    """Show one rule: what it means, when it fires, with which thresholds from where, what to try."""
-    commands.show_rule(commands.rulebook(rules, thresholds), limiter)
+    """Show one rule (or question, fact, threshold): what it means, when it fires, with which numbers from where."""
+    commands.show_rule(commands.rulebook(rules, thresholds), name)
 
 
 @rules_app.command("test")

@@ -163,11 +163,11 @@ def list_rules(rules: Rulebook) -> None:
     output.show(listing(rules))
 
 
-def show_rule(rules: Rulebook, limiter: str) -> None:
-    """Print one rule."""
+def show_rule(rules: Rulebook, name: str) -> None:
+    """Print one rule, question, fact or threshold."""
     from triage.rules.pages import page
 
-    output.show(page(rules, limiter))
+    output.show(page(rules, name))
 
 
 def test_rules_or_fail(folders: Sequence[Path], profile: str | None) -> str:

@@ -12,6 +12,7 @@ from triage.compare.commands import Cutoffs, KernelGlob, LaunchRange, RuleFolder
 
 if TYPE_CHECKING:
     from triage.gates.model import Config, Result
+    from triage.rules.rulebook import Rulebook
 
 File = Annotated[Path, typer.Argument(help="The report to check.", show_default=False)]
 Base = Annotated[Path | None, typer.Option("--baseline", help="A baseline file or a report to compare with.")]
@@ -42,10 +43,18 @@ def check(
     profile: Cutoffs = None,
 ) -> None:
     """Hold a report against the gates of triage.yaml: exit code 10 and one line for each that is violated."""
+    from triage import commands
     from triage.compare.commands import raise_if_failed
+    from triage.errors import FaultyRules
     from triage.gates import output
 
-    made = judged(file, baseline, configured(config), rules, profile)
+    try:
+        rulebook = commands.rulebook(rules, profile)
+    except FaultyRules:
+        # The faults of the file with the gates come first, and all at once.
+        configured(config)
+        raise
+    made = judged(file, baseline, configured(config, rulebook), rulebook)
     output.files(made, source_root, sarif=sarif, junit=junit, markdown=markdown)
     if github if github is not None else os.environ.get("GITHUB_ACTIONS") == "true":
         output.github(made, source_root)
@@ -72,20 +81,20 @@ def baseline(
     comparing.write(text.dump(snapshot), output)
 
 
-def configured(path: Path | None) -> Config:
-    """The gates in force: those of the file given, else of the nearest triage.yaml, else the defaults."""
+def configured(path: Path | None, rulebook: Rulebook | None = None) -> Config:
+    """The gates in force: those of the file given, else of the nearest triage.yaml, else the defaults. With a
+    ``rulebook``, limiters that it cannot say are faults."""
     from triage.gates import config
 
-    return config.load(path if path is not None else config.find(Path.cwd()))
+    limiters = rulebook.limiters if rulebook is not None else None
+    return config.load(path if path is not None else config.find(Path.cwd()), limiters)
 
 
-def judged(file: Path, base: Path | None, config: Config, rules: list[Path], profile: str | None) -> Result:
+def judged(file: Path, base: Path | None, config: Config, rulebook: Rulebook) -> Result:
     """Read both sides and ask every gate."""
-    from triage import commands
     from triage.compare.commands import read
     from triage.gates.judge import check as ask
 
-    rulebook = commands.rulebook(rules, profile)
     named = base or (Path(config.baseline) if config.baseline else None)
     before = read(named, rulebook) if named is not None else None
     return ask(read(file, rulebook), before, config, rulebook)

@@ -14,10 +14,11 @@ from triage.errors import FaultyRules, UsageError
 from triage.gates import values
 from triage.gates.model import GATES, Config, Gates, Scope
 from triage.gates.values import Bandwidth
+from triage.rules import checks
 from triage.rules.yamlfile import Document, List, Map
 
 if TYPE_CHECKING:
-    from triage.team.model import Expectation
+    from triage.team.model import Expectation, Select
 
 _ID = re.compile(r"[a-z][a-z0-9-]*")
 _FAIL = {"fail": True, "allow": False}
@@ -31,8 +32,9 @@ def find(start: Path) -> Path | None:
     return team.find(start)
 
 
-def load(path: Path | None) -> Config:
-    """The gates of a ``triage.yaml``, and what its ``kernels:`` expect; the defaults without a file.
+def load(path: Path | None, limiters: Iterable[str] | None = None) -> Config:
+    """The gates of a ``triage.yaml``, and what its ``kernels:`` expect; the defaults without a file. ``limiters`` are
+    those that the rules in force can say: any other one is a fault. ``None`` takes every id.
 
     Raises :class:`FaultyRules` with every fault of the file as ``file:line:column: code message``.
     """
@@ -47,7 +49,7 @@ def load(path: Path | None) -> Config:
     if document is None:
         return Config()
     root = document.root if isinstance(document.root, Map) else None
-    config = parse(document, read.gates, root)
+    config = parse(document, read.gates, root, limiters)
     if document.faults:
         lines = tuple(str(fault) for fault in sorted(set(document.faults)))
         raise FaultyRules(f"{path} has {len(lines)} fault{'s' if len(lines) > 1 else ''}", "mend them", details=lines)
@@ -69,11 +71,25 @@ def _expected(entry: Expectation) -> Scope:
     elif entry.min_bandwidth_share is not None:
         found.append(("min_effective_bandwidth", Bandwidth(100 * entry.min_bandwidth_share, percent=True)))
     file, line, column = entry.spot
-    return Scope(", ".join(entry.select.match) or "*", tuple(found), f"{file}:{line}:{column}", entry.select)
+    return Scope(_described(entry.select), tuple(found), f"{file}:{line}:{column}", entry.select)
 
 
-def parse(document: Document, section: Any, root: Map | None = None) -> Config:
-    """A ``gates:`` section as it stands in ``document`` (plain data with positions). Faults go to the document."""
+def _described(select: Select) -> str:
+    """Which kernels, in words: the patterns, then what else is asked of them."""
+    parts = [", ".join(select.match) or "*"]
+    if select.nvtx:
+        parts.append(f"nvtx {', '.join(select.nvtx)}")
+    for key, sizes in (("grid", select.grid), ("block", select.block)):
+        if sizes:
+            parts.append(f"{key} {' x '.join('*' if size is None else str(size) for size in sizes)}")
+    if select.chips is not None:
+        parts.append(f"cc {select.chips.text}")
+    return "; ".join(parts)
+
+
+def parse(document: Document, section: Any, root: Map | None = None, limiters: Iterable[str] | None = None) -> Config:
+    """A ``gates:`` section as it stands in ``document`` (plain data with positions). Faults go to the document; with
+    ``limiters``, those that rules can say, a gate that names another one is a fault too."""
     base = Config(source=document.shown)
     if section is None:
         return base
@@ -81,7 +97,10 @@ def parse(document: Document, section: Any, root: Map | None = None) -> Config:
         document.fault(root, "gates", "gates", "gates must be a map of gates")
         return base
     _unknown_keys(document, section, (*_READERS, "kernels", "noise", "baseline", "unknown"), "gate")
-    general = changed(Gates(), _gates(document, section))
+    if limiters is not None:
+        check_limiters(document, section, limiters)
+    set_here = _gates(document, section)
+    general = changed(Gates(), set_here)
     unknown = section.get("unknown")
     if unknown is not None:
         if unknown in _FAIL:
@@ -98,7 +117,28 @@ def parse(document: Document, section: Any, root: Map | None = None) -> Config:
         noise=_noise(document, section),
         baseline=str(document.path.parent / baseline) if baseline else None,
         source=document.shown,
+        places=tuple((gate, _spot(document, section, gate)) for gate, _ in set_here),
     )
+
+
+def check_limiters(document: Document, section: Map, limiters: Iterable[str]) -> None:
+    """Note limiters that a ``gates:`` section accepts and no rule can say."""
+    known = [*limiters, "undecided"]
+    entries = section.get("kernels")
+    for where in (section, *(entries if isinstance(entries, List) else ())):
+        accepted = where.get("limiters") if isinstance(where, Map) else None
+        if accepted == "allow":
+            continue
+        for name in accepted if isinstance(accepted, List) else [accepted]:
+            # Anything that is no id at all has its fault already.
+            if isinstance(name, str) and _ID.fullmatch(name) and name not in known:
+                message = f"no limiter is called {name!r}{checks.suggestion(name, known)}"
+                document.fault(where, "limiters", "unknown-limiter", message)
+
+
+def _spot(document: Document, where: Map, key: str | None = None) -> str:
+    file, line, column = document.spot(where, key)
+    return f"{file}:{line}:{column}"
 
 
 def changed(gates: Gates, changes: Iterable[tuple[str, object]]) -> Gates:
@@ -143,8 +183,7 @@ def _kernels(document: Document, section: Map) -> list[Scope]:
                 changes.append(("skip", entry["skip"]))
             else:
                 document.fault(entry, "skip", "value", "skip must be true or false")
-        line, column = entry.at
-        scopes.append(Scope(pattern, tuple(changes), f"{document.shown}:{line}:{column}"))
+        scopes.append(Scope(pattern, tuple(changes), _spot(document, entry)))
     return scopes
 
 
@@ -211,7 +250,7 @@ _READERS: dict[str, Callable[[object], object]] = {
     "max_duration": _optional(values.duration),
     "min_effective_bandwidth": _optional(values.bandwidth),
     "ideal_bytes": _optional(values.size),
-    **dict.fromkeys(("spills", "new_kernels", "removed_kernels", "undecided", "comparable"), _fail),
+    **dict.fromkeys(("spills", "new_kernels", "removed_kernels", "undecided", "comparable", "unmatched"), _fail),
 }
 assert set(_READERS) <= {each.name for each in fields(Gates)}
 assert set(GATES) <= set(_READERS)

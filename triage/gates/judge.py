@@ -11,6 +11,8 @@ from triage.compare.model import Pair, Snapshot, State
 from triage.compare.snapshot import snapshot
 from triage.gates.config import changed
 from triage.gates.model import Config, Gates, Outcome, Result, State3
+from triage.gates.peaks import dram_peak
+from triage.gates.unmatched import at, unmatched
 from triage.gates.values import Bandwidth
 from triage.model import Report
 from triage.renderers import diff_wording as words
@@ -33,8 +35,15 @@ def check(head: Snapshot | Report, base: Snapshot | Report | None, config: Confi
     else:
         comparison = compare(base, new, rulebook, config.noise)
     asked = _Asked(comparison, config, has_base=base is not None)
-    outcomes = tuple(outcome for pair in comparison.pairs for outcome in asked.of(pair))
-    return Result(outcomes, new, comparison if base is not None else None, config, __version__)
+    outcomes = [outcome for pair in comparison.pairs for outcome in asked.of(pair)]
+    # What is gone is told by the gate removed_kernels, where that is asked; else its entries ask nobody.
+    kernels = [
+        pair.shown.kernel
+        for pair in comparison.pairs
+        if pair.head is not None or gates_of(pair.shown, config).removed_kernels
+    ]
+    outcomes += unmatched(kernels, config)
+    return Result(tuple(outcomes), new, comparison if base is not None else None, config, __version__)
 
 
 def gates_of(state: State, config: Config) -> Gates:
@@ -49,6 +58,7 @@ def gates_of(state: State, config: Config) -> Gates:
 class _Asked:
     def __init__(self, comparison: Comparison, config: Config, *, has_base: bool) -> None:
         self.names, self.config, self.has_base = words.Names(comparison), config, has_base
+        self.states = comparison.head.states
 
     def of(self, pair: Pair) -> Iterator[Outcome]:
         """What came of each gate that is on for this kernel."""
@@ -144,9 +154,10 @@ class _Asked:
         limit = asked.value
         shown = quantities.quantity(limit, "byte/s")
         if asked.percent:
-            peak = state.facts.get("dram_peak_bytes_per_s")
+            peak = dram_peak(state, self.states)
             if peak is None:
-                return self._unknown(gate, pair, gates, "has no known DRAM peak: ask for a bandwidth in GB/s")
+                text = "has no known DRAM peak: collect DRAM bytes and DRAM use, or ask for a bandwidth in GB/s"
+                return self._unknown(gate, pair, gates, text)
             limit = asked.value / 100 * peak
             shown = f"{quantities.percent(asked.value)} of the DRAM's peak, {quantities.quantity(limit, 'byte/s')}"
         text = f"moves the bytes it needs at {quantities.quantity(found, 'byte/s')}; asked are {shown}"
@@ -175,7 +186,11 @@ class _Asked:
     def _made(self, gate: str, pair: Pair, result: State3, text: str) -> Outcome:
         line = next((state.lines[0] for state in (pair.head, pair.base) if state is not None and state.lines), None)
         name = self.names.of(pair)
-        where = f" [{wording.place(line)}]" if line is not None else ""
+        place = self._place(pair.shown, gate)
+        # The file alone says nothing that the hint below the lines does not: a default was set nowhere.
+        set_at = at(place) if place != self.config.source else ""
+        shown = wording.place(line) if line is not None else set_at
+        where = f" [{shown}]" if shown else ""
         return Outcome(
             gate=gate,
             kernel=shorten(clean(pair.shown.kernel.name), 400),
@@ -183,7 +198,7 @@ class _Asked:
             text=f"{name}: {text}{where}",
             file=line.file if line else None,
             line=line.line if line else None,
-            place=self._place(pair.shown, gate),
+            place=place,
             pair=pair,
             state=pair.head,
         )
@@ -193,7 +208,7 @@ class _Asked:
         for scope in reversed(self.config.kernels):
             if scope.applies(state.kernel) and gate in dict(scope.changes):
                 return scope.place
-        return self.config.source
+        return dict(self.config.places).get(gate, self.config.source)
 
 
 def effective_bandwidth(state: State, ideal_bytes: float | None = None) -> float | None:

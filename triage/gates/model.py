@@ -26,6 +26,7 @@ GATES: dict[str, str] = {
     "removed_kernels": "A kernel of the baseline does not run any more.",
     "undecided": "What limits a kernel could not be decided.",
     "comparable": "Report and baseline cannot be held against each other.",
+    "unmatched": "An entry for single kernels is about no kernel of the report.",
 }
 
 
@@ -36,7 +37,7 @@ class Gates:
     ``slower_than`` is a fraction (0.05 is 5 %), ``max_duration`` in ns, ``ideal_bytes`` the bytes that a kernel has to
     move at least (where none is given, those that its global accesses need). ``limiters`` names the accepted answers
     (``undecided`` may be among them). ``skip`` asks nothing. ``unknown`` says what a gate counts as that cannot be
-    judged: ``violated`` or ``held``.
+    judged: ``violated`` or ``held``. ``unmatched`` asks that every entry for single kernels is about one of the report.
     """
 
     slower_than: float | None = 0.05
@@ -50,6 +51,7 @@ class Gates:
     removed_kernels: bool = False
     undecided: bool = False
     comparable: bool = True
+    unmatched: bool = True
     unknown: Literal["violated", "held"] = "violated"
     skip: bool = False
 
@@ -78,19 +80,22 @@ class Scope:
 @dataclass(frozen=True, slots=True)
 class Config:
     """Everything a check needs to know: the general gates, those of single kernels in order (later ones win), noise,
-    the baseline's path (``None``: none named), and where it all came from."""
+    the baseline's path (``None``: none named), and where it all came from; ``places`` says of each general gate that
+    was set where that stands (``file:line:column``)."""
 
     gates: Gates = field(default_factory=Gates)
     kernels: tuple[Scope, ...] = ()
     noise: Noise = field(default_factory=Noise)
     baseline: str | None = None
     source: str = "defaults"
+    places: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One gate asked of one kernel (``state`` is ``None`` for a gate about the whole report). ``text`` is one line that
-    names the kernel, what was found and what was allowed; ``file`` and ``line`` are where to look, when known."""
+    """One gate asked of one kernel (``state`` is ``None`` for a gate about the whole report, whose ``kernel`` is a
+    pattern). ``text`` is one line that names the kernel, what was found, what was allowed, and the place: ``file`` and
+    ``line`` where the source line is known, else ``place``, where the gate was set, as far as it was."""
 
     gate: str
     kernel: str

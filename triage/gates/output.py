@@ -57,4 +57,6 @@ def conclude(result: Result) -> None:
             f"the gates are {source}; triage's docs/gates.md describes each",
             details=tuple(f"{outcome.gate}: {outcome.text}" for outcome in bad),
         )
-    out.show(f"{asked}: all hold")
+    names = ", ".join(dict.fromkeys(outcome.gate for outcome in result.outcomes))
+    where = "no triage.yaml found, so the defaults" if result.config.source == "defaults" else result.config.source
+    out.show(f"{asked} ({where}{f': {names}' if names else ''}): all hold")

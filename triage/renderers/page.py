@@ -111,7 +111,7 @@ def saving(group: Group) -> str:
     """The last column of the list: what removing the limiter could save at most."""
     if group.shown.diagnosis.limiter is None:
         return "not known"
-    return "no bound" if group.saving_ns is None else quantities.duration(group.saving_ns)
+    return "not stated" if group.saving_ns is None else quantities.duration(group.saving_ns)
 
 
 def aside(group: Group, among: Sequence[Group]) -> str:

@@ -22,7 +22,7 @@ WALK_CASE = Shape(
         "facts": Key(Named(Number(), FACT_ID), "Facts of the kernel; what is left out was not collected."),
         "metrics": Key(Named(Number()), "Or its counters, by ncu's names, in base units."),
         "cc": Key(CHIPS, "The compute capability of the case."),
-        "capture": Key(TEXT, "Or a report inside the pack, by its path from the case file (of triage.yaml: in its folder)."),
+        "capture": Key(TEXT, "Or a report inside the pack (or below triage.yaml), by its path from this file."),
         "kernel": Key(Either((TEXT, Number())), "Which kernel of the report: its index, or a pattern of its name."),
         "limiter": Key(LIMITER, "Ask the rule of this limiter alone."),
         "expect": Key(

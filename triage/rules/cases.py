@@ -10,6 +10,7 @@ from triage.facts import FactSet, of_kernel
 from triage.model import Kernel, Quantity
 from triage.rules.casefile import UNDECIDED
 from triage.rules.overrides import for_chip
+from triage.rules.reasons import why, why_rule
 from triage.rules.rulebook import LimiterDef, Rulebook, RuleCase, WalkCase
 from triage.rules.selecting import names
 from triage.rules.walk import judge_rule, walk
@@ -36,23 +37,38 @@ def run(rulebook: Rulebook) -> tuple[int, int, list[str]]:
             else:
                 failures.append(f"{case.place}: {limiter.id}, {case.name!r}: expected {case.expect}, was {found}")
     for walk_case in rulebook.cases:
-        found = walked(rulebook, walk_case)
-        if found in walk_case.expect:
-            passed += 1
+        failure = failed(rulebook, walk_case)
+        if failure:
+            failures.append(f"{walk_case.place}: {failure}")
         else:
-            expected = " or ".join(walk_case.expect)
-            failures.append(f"{walk_case.place}: {walk_case.name!r}: expected {expected}, was {found}")
+            passed += 1
     return passed, len(failures), failures
+
+
+def failed(rulebook: Rulebook, case: WalkCase) -> str:
+    """What a case expected, what the rules said instead, and why; empty where it holds."""
+    found, reason = _walked(rulebook, case)
+    if found in case.expect:
+        return ""
+    failure = f"{case.name!r}: expected {' or '.join(case.expect)}, was {found}"
+    return f"{failure} ({reason})" if reason else failure
 
 
 def walked(rulebook: Rulebook, case: WalkCase) -> str:
     """What the rules say of the kernel of a case: a limiter, ``undecided``, or the verdict of the rule it asks for; the
     reason where the kernel cannot be had."""
+    return _walked(rulebook, case)[0]
+
+
+def _walked(rulebook: Rulebook, case: WalkCase) -> tuple[str, str]:
+    """The same, and why the rules say it."""
+    if case.fault:
+        return case.fault, ""
     if case.capture is not None:
         try:
             kernel = _kernel(case.capture, case.kernel, _wanted(rulebook))
         except (TriageError, LookupError) as fault:
-            return str(fault)
+            return str(fault), ""
         rules = for_chip(rulebook, case.cc or kernel.device.cc)
         facts = of_kernel(kernel, rules)
     else:
@@ -60,9 +76,11 @@ def walked(rulebook: Rulebook, case: WalkCase) -> str:
         metrics: dict[str, Quantity | str] = {name: Quantity(value) for name, value in (case.metrics or {}).items()}
         facts = FactSet(rules, metrics, case.cc, given=case.facts)
     if case.limiter:
-        return str(judge_rule(rules.limiters[case.limiter], facts))
-    named = walk(rules, facts).named
-    return named.limiter.id if named is not None else UNDECIDED
+        verdict = str(judge_rule(rules.limiters[case.limiter], facts))
+        return verdict, why_rule(rules, case.limiter, facts)
+    made = walk(rules, facts)
+    found = made.named.limiter.id if made.named is not None else UNDECIDED
+    return found, "" if found in case.expect else why(made, facts, case.expect)
 
 
 @lru_cache(maxsize=8)

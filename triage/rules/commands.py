@@ -21,11 +21,15 @@ Folder = Annotated[Path | None, typer.Option("-o", "--output", help="Write to th
 
 
 def lint(packs: Packs = None, lock: Lock = False) -> None:
-    """Report everything that is wrong with rule files, all at once, as file:line:column: code message.
+    """Report what is wrong with rule files, as file:line:column: code message.
+
+    Faults that keep the rules from loading come first, all at once; the other checks run once everything loads.
 
     Ends with 3 when there is a fault.
     """
     layers, others = targets(packs or [])
+    if not packs and not others:
+        typer.echo("no triage.yaml here or above, so the shipped rules are checked", err=True)
     if lock:
         lock_all(layers)
     conclude(found(layers, others), layers)
@@ -114,7 +118,16 @@ def found(layers: Sequence[Layer], others: Sequence[Document]) -> list[Fault]:
         check_expected(document, [name for name in names if isinstance(name, str)])
         if isinstance(document.root, Map) and "gates" in document.root:
             parse(document, document.root["gates"], document.root)
-    return check(layers, others=others)
+    return check(layers, _profile(others), others)
+
+
+def _profile(others: Sequence[Document]) -> str:
+    """The profile that the team's file asks for: what an override changes depends on it."""
+    from triage.rules.loader import DEFAULT_PROFILE
+    from triage.rules.yamlfile import Map
+
+    asked = [document.root.get("profile") for document in others if isinstance(document.root, Map)]
+    return next((name for name in asked if isinstance(name, str)), DEFAULT_PROFILE)
 
 
 def lock_all(layers: Sequence[Layer]) -> None:

@@ -1,4 +1,4 @@
-"""Rule files to a :class:`Rulebook`; every fault of every file is reported at once.
+"""Rule files to a :class:`Rulebook`; every fault that keeps them from loading is reported at once.
 
 A rules folder holds ``thresholds.yaml``, ``facts.yaml``, ``path.yaml`` and ``limiters/*.yaml``. Later layers add to
 earlier ones: their facts, thresholds and limiters replace those of the same id; a ``path`` replaces the path, while
@@ -22,7 +22,7 @@ from triage.rules.conditions import Threshold
 from triage.rules.factfile import read_facts
 from triage.rules.layers import SHIPPED, Layer, Part, folder_layer
 from triage.rules.limiterfile import read_limiter
-from triage.rules.overrides import Override, apply, read_overrides
+from triage.rules.overrides import Override, apply, check_effect, read_overrides
 from triage.rules.pathfile import Groups, read_path
 from triage.rules.references import check_references, check_retired
 from triage.rules.rulebook import FactDef, LimiterDef, Question, Rulebook, Spot, WalkCase
@@ -167,6 +167,7 @@ def assemble(layers: Sequence[Layer], profile: str, paths: tuple[str, ...] = ())
         inside = layer.folder or part.document.path.parent
         work.cases += read_cases(part.document, part.root, work.facts, work.limiters, inside)
     by_name = {document.shown: document for document in documents}
+    check_effect(work.overrides, by_name, (work.limiters, work.path))
     check_references(by_name, work.path, work.limiters, work.retired)
     if any(document.faults for document in documents):
         return Assembled(None, profiles, documents, list(work.limiters))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from triage import quantities
@@ -12,7 +12,10 @@ from triage.rules.kinds import Key, Number, Shape
 from triage.rules.rulebook import ChipRange, FactDef, LimiterDef, Question, Rulebook, Spot, chip_number, shown
 from triage.rules.shapes import CHIPS, FACT, LIMITER, TEXT
 from triage.rules.sharing import shared
-from triage.rules.yamlfile import Document, List, Map
+from triage.rules.yamlfile import Document, Fault, List, Map
+
+# The limiters and the path, as they were before any override.
+Rules = tuple[Mapping[str, LimiterDef], tuple[Question, ...]]
 
 WHERE = Shape("chips", "'when'", {"cc": Key(CHIPS, "The chips it holds for.", required=True)})
 OVERRIDE = Shape(
@@ -52,6 +55,16 @@ class Override:
             return leaf.threshold.name == self.threshold
         return leaf.fact == self.fact and leaf.op == self.op
 
+    def touches(self, limiter: str, leaf: Comparison) -> bool:
+        """Whether it changes this comparison in the rule of ``limiter`` (empty: on the path)."""
+        return self.limiter in ("", limiter) and self.concerns(leaf)
+
+    def overlaps(self, other: Override) -> bool:
+        """Whether both may be about one number: the same name, or a threshold and a fact."""
+        return (self.threshold, self.fact, self.op) == (other.threshold, other.fact, other.op) or (
+            bool(self.threshold) != bool(other.threshold)
+        )
+
     def changed(self, was: Threshold) -> Threshold:
         """The threshold that replaces ``was``; its source says where it was set and what it was."""
         where = f" on cc {self.chips.text}" if self.chips else ""
@@ -81,7 +94,7 @@ def read_overrides(
         override = _read(document, entry, facts, limiters, thresholds)
         if override is None:
             continue
-        if not any(override.concerns(leaf) for leaf in _leaves(override, limiters, path)):
+        if not any(override.touches(*found_at) for found_at in _compared((limiters, path))):
             what = override.threshold or f"{override.fact} with {override.op!r}"
             where = f" in {override.limiter!r}" if override.limiter else ""
             document.at(place, "no-effect", f"no rule compares {what}{where}")
@@ -129,6 +142,23 @@ def _read(
     if value is None or len(document.faults) > before:
         return None
     return Override(value, source, threshold, fact, op, limiter, chips, document.spot(entry))
+
+
+def check_effect(overrides: Sequence[Override], documents: Mapping[str, Document], rules: Rules) -> None:
+    """Note overrides that set what is in force already; one for some chips is compared with what holds everywhere."""
+    everywhere = [override for override in overrides if override.chips is None]
+    for place, override in enumerate(overrides):
+        before = everywhere if override.chips else [one for one in overrides[:place] if one.chips is None]
+        if override.chips and any(one.chips and one.overlaps(override) for one in overrides[:place]):
+            continue  # which of them is in force depends on the chip
+        values = {
+            next((one.value for one in reversed(before) if one.touches(limiter, leaf)), leaf.threshold.value)
+            for limiter, leaf in _compared(rules)
+            if override.touches(limiter, leaf)
+        }
+        if values == {override.value} and override.spot[0] in documents:
+            message = f"{override.value:g} is in force already"
+            documents[override.spot[0]].advice.append(Fault(*override.spot, "no-effect", message))
 
 
 def apply(rulebook: Rulebook, overrides: tuple[Override, ...]) -> Rulebook:
@@ -200,14 +230,16 @@ def _apply(rulebook: Rulebook, override: Override) -> Rulebook:
     return replace(rulebook, limiters=limiters, path=path, facts=facts, thresholds=thresholds)
 
 
-def _leaves(override: Override, limiters: Mapping[str, LimiterDef], path: tuple[Question, ...]) -> list[Comparison]:
-    nodes: list[Node | None] = []
+def _compared(rules: Rules) -> Iterator[tuple[str, Comparison]]:
+    """Every comparison of rules and path, with the limiter whose rule it is (empty: the path)."""
+    limiters, path = rules
+    nodes: list[tuple[str, Node | None]] = []
     for name, limiter in limiters.items():
-        if override.limiter in ("", name):
-            nodes += [limiter.when, limiter.veto, limiter.contributes]
-    if not override.limiter:
-        for question in path:
-            nodes.append(question.gate)
-            for answer in question.answers:
-                nodes += [answer.only_when, *(rival.unless for rival in answer.blocked_by)]
-    return [leaf for node in nodes if node is not None for leaf in node.leaves()]
+        nodes += [(name, node) for node in (limiter.when, limiter.veto, limiter.contributes)]
+    for question in path:
+        nodes.append(("", question.gate))
+        for answer in question.answers:
+            nodes += [("", answer.only_when), *(("", rival.unless) for rival in answer.blocked_by)]
+    for name, node in nodes:
+        if node is not None:
+            yield from ((name, leaf) for leaf in node.leaves())

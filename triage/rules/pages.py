@@ -7,10 +7,9 @@ from dataclasses import replace
 from triage import quantities
 from triage.errors import UsageError
 from triage.rules.checks import suggestion
-from triage.rules.conditions import AllOf, AnyOf, Comparison, Node
+from triage.rules.conditions import Comparison
+from triage.rules.entries import WORDS, condition_lines, fact_page, question_page, threshold_page
 from triage.rules.rulebook import NOWHERE, LimiterDef, Rulebook, shown
-
-_WORDS = {"at_least": "at least", "above": "above", "below": "below", "at_most": "at most"}
 
 
 def listing(rulebook: Rulebook) -> str:
@@ -24,17 +23,30 @@ def listing(rulebook: Rulebook) -> str:
 
 
 def page(rulebook: Rulebook, name: str) -> str:
-    """Everything one rule says. Raises :class:`UsageError` for an id that no file defines."""
-    limiter = rulebook.limiters.get(name)
-    if limiter is None:
-        raise UsageError(
-            f"no limiter is called {name!r}{suggestion(name, rulebook.limiters)}", "`triage rules list` names them"
-        )
+    """Everything that is said under an id: a limiter, else a question, a fact or a threshold. Raises
+    :class:`UsageError` for an id that no file defines."""
+    questions = {question.id: question for question in rulebook.path}
+    if name in rulebook.limiters:
+        return _limiter(rulebook.limiters[name], rulebook)
+    if name in questions:
+        return question_page(questions[name], rulebook)
+    if name in rulebook.facts:
+        return fact_page(rulebook.facts[name], rulebook)
+    if name in rulebook.thresholds:
+        return threshold_page(rulebook.thresholds[name], rulebook)
+    names = [*rulebook.limiters, *questions, *rulebook.facts, *rulebook.thresholds]
+    raise UsageError(
+        f"no limiter, question, fact or threshold is called {name!r}{suggestion(name, names)}",
+        "`triage rules list` names the limiters, `triage explain` the questions",
+    )
+
+
+def _limiter(limiter: LimiterDef, rulebook: Rulebook) -> str:
     lines = [f"{limiter.id}: {limiter.title}", f"family {limiter.family}, {limiter.status}, {limiter.place}", ""]
     lines += [limiter.because, "", "Said when"]
-    lines += _node(limiter.when, rulebook, 1)
+    lines += condition_lines(limiter.when, rulebook, 1)
     if limiter.veto is not None:
-        lines += ["Not when it is known that", *_node(limiter.veto, rulebook, 1)]
+        lines += ["Not when it is known that", *condition_lines(limiter.veto, rulebook, 1)]
     lines += ["Asked at", *_places(limiter, rulebook)]
     lines += ["Evidence", f"  {limiter.evidence}", "What to try"]
     lines += [f"  {fix.text}" + (f" ({fix.effort} effort)" if fix.effort else "") for fix in limiter.fixes]
@@ -46,20 +58,6 @@ def page(rulebook: Rulebook, name: str) -> str:
     lines += ["Tests", *(f"  {case.expect:<8} {case.name}" for case in limiter.tests)]
     lines += ["Where it comes from", *_origins(limiter, rulebook)]
     return "\n".join(lines) + "\n"
-
-
-def _node(node: Node, rulebook: Rulebook, depth: int) -> list[str]:
-    indent = "  " * depth
-    if isinstance(node, Comparison):
-        definition = rulebook.facts[node.fact]
-        limit = quantities.quantity(node.threshold.value, definition.unit)
-        name = f" ({node.threshold.name})" if node.threshold.name else ""
-        source = f"  [{node.threshold.source}]" if node.threshold.source else ""
-        return [f"{indent}{definition.label} ({node.fact}) {_WORDS[node.op]} {limit}{name}{source}"]
-    if isinstance(node, (AllOf, AnyOf)):
-        word = "all of" if isinstance(node, AllOf) else "any of"
-        return [f"{indent}{word}", *(line for part in node.parts for line in _node(part, rulebook, depth + 1))]
-    return [f"{indent}not", *_node(node.part, rulebook, depth + 1)]
 
 
 def _origins(limiter: LimiterDef, rulebook: Rulebook) -> list[str]:
@@ -90,7 +88,7 @@ def _origins(limiter: LimiterDef, rulebook: Rulebook) -> list[str]:
 
 def _origin(leaf: Comparison, chips: str) -> list[str]:
     threshold = leaf.threshold
-    label = threshold.name or f"{leaf.fact} {_WORDS[leaf.op]}"
+    label = threshold.name or f"{leaf.fact} {WORDS[leaf.op]}"
     value = quantities.quantity(threshold.value, threshold.unit)
     row = f"  number     {label}{chips}: {value}, {shown(threshold.spot)}"
     was = threshold.was

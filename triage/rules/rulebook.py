@@ -86,8 +86,8 @@ class RuleCase:
 @dataclass(frozen=True, slots=True)
 class WalkCase:
     """A case of a case file: a kernel by ``facts``, by ``metrics`` or as ``kernel`` of a ``capture``, and what is
-    expected: limiters or ``undecided`` of the whole path, or the verdict of the rule of ``limiter`` alone. ``fault`` says
-    why it cannot be run: its report is missing or must not be read."""
+    expected: limiters or ``undecided`` of the whole path, or the verdict of the rule of ``limiter`` alone. ``fault``
+    says why it cannot be run: its report is missing or must not be read."""
 
     name: str
     expect: tuple[str, ...]
