@@ -54,9 +54,10 @@ def test_everything_there_is_has_a_page(kind: str) -> None:
         assert page(RULES, name).startswith(f"{name}: ")
 
 
-def test_no_id_stands_for_two_things() -> None:
-    names = [*RULES.limiters, *RULES.facts, *RULES.thresholds, *(question.id for question in RULES.path)]
-    assert len(names) == len(set(names))
+def test_a_fact_and_a_threshold_of_one_name_are_both_shown() -> None:
+    shown = page(RULES, "conflict_stage_pct")
+    assert "\nfact, in %, " in shown
+    assert "\nthreshold, rules/thresholds.yaml:" in shown
 
 
 def test_what_is_nothing_is_refused_with_the_nearest() -> None:

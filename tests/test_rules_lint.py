@@ -10,9 +10,9 @@ from captures import DATA
 from test_cli import fails, triage
 
 from triage import resources
+from triage.rules import default_rulebook
 from triage.rules.layers import folder_layer
 from triage.rules.lint import lint
-from triage.rules import default_rulebook
 from triage.rules.loader import shipped_layer
 from triage.rules.yamlfile import Fault
 

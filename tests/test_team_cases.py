@@ -76,10 +76,11 @@ def test_a_report_that_cannot_be_had_fails_its_case_and_stops_nothing_else(
         encoding="utf-8",
     )
     assert triage("report", DATA / "limiters_h200.csv", cwd=here).returncode == 0
-    assert triage("check", DATA / "limiters_h200.csv", cwd=here).returncode == 0
+    # Its gates do not hold, but they are asked: 10, not the 3 of faulty rules.
+    assert triage("check", DATA / "limiters_h200.csv", cwd=here).returncode == 10
     linted = triage("rules", "lint", cwd=here)
     assert (linted.returncode, linted.stdout.count("\n")) == (3, 1)
-    assert linted.stdout.startswith(f"triage.yaml:2:16: {code} {reason}")
+    assert linted.stdout.startswith(f"triage.yaml:2:17: {code} {reason}")
     assert f"'one': expected bank-conflicts or undecided, was {reason}" in " ".join(
         fails(triage("rules", "test", cwd=here), 10)
     )

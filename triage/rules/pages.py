@@ -23,17 +23,20 @@ def listing(rulebook: Rulebook) -> str:
 
 
 def page(rulebook: Rulebook, name: str) -> str:
-    """Everything that is said under an id: a limiter, else a question, a fact or a threshold. Raises
-    :class:`UsageError` for an id that no file defines."""
+    """Everything that is called ``name``: a limiter, a question, a fact, a threshold (a fact and the threshold it is
+    compared with may share a name). Raises :class:`UsageError` for an id that no file defines."""
     questions = {question.id: question for question in rulebook.path}
+    found: list[str] = []
     if name in rulebook.limiters:
-        return _limiter(rulebook.limiters[name], rulebook)
+        found.append(_limiter(rulebook.limiters[name], rulebook))
     if name in questions:
-        return question_page(questions[name], rulebook)
+        found.append(question_page(questions[name], rulebook))
     if name in rulebook.facts:
-        return fact_page(rulebook.facts[name], rulebook)
+        found.append(fact_page(rulebook.facts[name], rulebook))
     if name in rulebook.thresholds:
-        return threshold_page(rulebook.thresholds[name], rulebook)
+        found.append(threshold_page(rulebook.thresholds[name], rulebook))
+    if found:
+        return "\n".join(found)
     names = [*rulebook.limiters, *questions, *rulebook.facts, *rulebook.thresholds]
     raise UsageError(
         f"no limiter, question, fact or threshold is called {name!r}{suggestion(name, names)}",
