@@ -393,3 +393,30 @@ def test_what_is_in_force_follows_the_profile_of_the_team(tmp_path: Path) -> Non
     override = "overrides:\n  - {threshold: busy_pct, value: 60, source: ours}\n"
     (tmp_path / "triage.yaml").write_text(f"profile: playbook\n{override}", encoding="utf-8")
     assert triage("rules", "lint", cwd=tmp_path).stdout == "no fault in triage.yaml\n"
+
+
+def test_what_was_read_is_checked_although_something_else_does_not_load(tmp_path: Path) -> None:
+    """A counter that no chip has, a unit and a failing test are told in the run that tells of a misspelt operator."""
+    shipped = (resources.folder("rules") / "limiters" / "barrier.yaml").read_text(encoding="utf-8")
+    folder = tmp_path / "perf"
+    (folder / "limiters").mkdir(parents=True)
+    (folder / "facts.yaml").write_text(
+        "facts:\n  warm_pct:\n    label: Warm\n    unit: '%'\n    says: Something warm enough to be a fact of ours.\n"
+        "    from: [lts__t_sectors_op_reed.sum]\n",
+        encoding="utf-8",
+    )
+    misspelt = shipped.replace("id: barrier", "id: mine").replace("at_least: stall_lead_pct", "abov: 3")
+    failing = shipped.replace("id: barrier", "id: other").replace(
+        "stall_barrier_pct: 69}, expect: fires", "stall_barrier_pct: 6}, expect: fires"
+    )
+    (folder / "limiters" / "mine.yaml").write_text(misspelt, encoding="utf-8")
+    (folder / "limiters" / "other.yaml").write_text(failing, encoding="utf-8")
+    found = lint([shipped_layer(), folder_layer(folder, "pack", "pack")])
+    codes = {(fault.file.rsplit("/", 1)[-1], fault.code) for fault in found}
+    assert {
+        ("facts.yaml", "counter"),
+        ("facts.yaml", "unit"),
+        ("mine.yaml", "unknown-key"),
+        ("other.yaml", "unreachable"),
+        ("other.yaml", "test"),
+    } <= codes

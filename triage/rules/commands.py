@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from triage.rules.layers import Layer
     from triage.rules.yamlfile import Document, Fault
 
+_HINT = "mend the lines above; docs/writing-rules.md explains each kind"
 Packs = Annotated[
     list[Path] | None,
     typer.Argument(help="Packs, files of them, triage.yaml files [default: the nearest one, else the shipped rules]."),
@@ -23,7 +24,7 @@ Folder = Annotated[Path | None, typer.Option("-o", "--output", help="Write to th
 def lint(packs: Packs = None, lock: Lock = False) -> None:
     """Report what is wrong with rule files, as file:line:column: code message.
 
-    Faults that keep the rules from loading come first, all at once; the other checks run once everything loads.
+    All faults at once: what keeps rules from loading, and of all that could be read units, logic, counters, tests.
 
     Ends with 3 when there is a fault.
     """
@@ -147,7 +148,10 @@ def conclude(faults: Sequence[Fault], layers: Sequence[Layer]) -> None:
     for fault in faults:
         typer.echo(str(fault))
     if faults:
-        raise FaultyRules(f"{len(faults)} fault{'s' if len(faults) > 1 else ''}", "the code says which check found it")
+        raise FaultyRules(
+            f"{len(faults)} fault{'s' if len(faults) > 1 else ''}",
+            _HINT,
+        )
     own = [layer.name for layer in layers if layer.kind != "shipped"] or [layer.name for layer in layers]
     typer.echo(f"no fault in {', '.join(own)}")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -83,12 +83,14 @@ def command_layer(folder: Path) -> Layer:
 
 @dataclass(slots=True)
 class Assembled:
-    """What came out of the layers: the rulebook (``None`` where faults leave none) and the profiles there are."""
+    """What came out of the layers: the rulebook (``None`` where faults leave none), the profiles there are, and with
+    faults what could be ``loaded`` all the same, for the linter alone."""
 
     rulebook: Rulebook | None
     profiles: list[str]
     documents: list[Document]
     limiters: list[str]
+    loaded: Rulebook | None = None
 
     @property
     def faults(self) -> list[Fault]:
@@ -170,8 +172,25 @@ def assemble(layers: Sequence[Layer], profile: str, paths: tuple[str, ...] = ())
     check_effect(work.overrides, by_name, (work.limiters, work.path))
     check_references(by_name, work.path, work.limiters, work.retired)
     if any(document.faults for document in documents):
-        return Assembled(None, profiles, documents, list(work.limiters))
+        loaded = _rulebook(_usable(work), layers, documents, paths)
+        return Assembled(None, profiles, documents, list(work.limiters), loaded)
     return Assembled(_rulebook(work, layers, documents, paths), profiles, documents, list(work.limiters))
+
+
+def _usable(work: _Work) -> _Work:
+    """What is left when the entries that name something unreadable are dropped: enough for the linter to go on."""
+    path = tuple(
+        replace(
+            question,
+            answers=tuple(
+                replace(answer, blocked_by=tuple(r for r in answer.blocked_by if r.limiter in work.limiters))
+                for answer in question.answers
+                if answer.limiter in work.limiters
+            ),
+        )
+        for question in work.path
+    )
+    return replace(work, path=path, retired={}, overrides=[], cases=[])
 
 
 def _parts(layers: Sequence[Layer], kind: str) -> list[tuple[Layer, Part]]:

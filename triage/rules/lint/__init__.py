@@ -1,12 +1,13 @@
 """What is wrong with rule files, each fault at its place.
 
-The loader refuses what it cannot use; the linter reports all of that and, once everything loads, more: what cannot be
-true, is never reached, has no source, names a counter that no chip has, fails its own tests, or differs from its lock.
+The loader refuses what it cannot use; the linter reports all of that and, of everything that could be read, more: what
+cannot be true, is never reached, has no source, names a counter that no chip has, fails its own tests, or differs from
+its lock.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from triage.errors import FaultyRules
 from triage.rules import cases
@@ -20,6 +21,9 @@ from triage.rules.loader import DEFAULT_PROFILE, assemble
 from triage.rules.rulebook import Rulebook
 from triage.rules.yamlfile import Document, Fault, List, Map
 
+# Faults that say nothing about the rule itself: its tests can run all the same.
+_ABOUT_OTHERS = ("unreachable", "unknown-limiter", "clash", "missing-test")
+
 
 def lint(layers: Sequence[Layer], profile: str = DEFAULT_PROFILE, others: Sequence[Document] = ()) -> list[Fault]:
     """Every fault of the layers that are not shipped (of the shipped rules too, when nothing else is given), in order
@@ -28,6 +32,10 @@ def lint(layers: Sequence[Layer], profile: str = DEFAULT_PROFILE, others: Sequen
     found = {fault for document in (*made.documents, *others) for fault in (*document.faults, *document.advice)}
     if made.rulebook is not None:
         found |= set(_deep(made.rulebook, layers))
+    elif made.loaded is not None:
+        # What could be read is checked as well, so that one run names every fault; tests of faulty files wait.
+        faulty = {fault.file for fault in made.faults if fault.code not in _ABOUT_OTHERS}
+        found |= set(_deep(made.loaded, layers, faulty))
     for layer in layers:
         found |= set(check_lock(layer))
         found |= set(_sets(layer))
@@ -36,13 +44,13 @@ def lint(layers: Sequence[Layer], profile: str = DEFAULT_PROFILE, others: Sequen
     return sorted(fault for fault in found if fault.file not in shipped)
 
 
-def _deep(rulebook: Rulebook, layers: Sequence[Layer]) -> Iterator[Fault]:
+def _deep(rulebook: Rulebook, layers: Sequence[Layer], faulty: Collection[str] = ()) -> Iterator[Fault]:
     yield from check_units(rulebook)
     yield from check_logic(rulebook)
     yield from check_counters(rulebook, _declared(layers))
     yield from check_explicit(rulebook)
     for limiter in rulebook.limiters.values():
-        if limiter.status == "retired":
+        if limiter.status == "retired" or limiter.place in faulty:
             continue
         for case in limiter.tests:
             found = cases.verdict(rulebook, limiter, case)
