@@ -44,6 +44,10 @@ def test_nothing_of_nothing_is_none_and_something_of_nothing_is_unknown() -> Non
     assert value("a / b", a=1.0, b=0.0) == UNKNOWN
 
 
+def test_a_quotient_too_large_for_a_float_is_unknown() -> None:
+    assert value("a / b", a=1.0, b=2.2250738585e-313) == UNKNOWN
+
+
 def test_an_unknown_operand_keeps_what_is_known() -> None:
     assert value("a + b", a=3.0) == (3.0, math.inf)
     assert value("min(a, b)", a=3.0) == (0.0, 3.0)
@@ -67,7 +71,7 @@ def test_the_interval_holds_every_value_of_its_operands(
     low, high = parse(text, FACTS).evaluate(ends.__getitem__, ends.__getitem__)
     points = {"a": (a, a), "b": (b, b)}
     exact = parse(text, FACTS).evaluate(points.__getitem__, points.__getitem__)
-    if exact[0] != exact[1] or (text == "a / (a + b)" and low > high):
+    if exact[0] != exact[1] or not math.isfinite(exact[0]) or (text == "a / (a + b)" and low > high):
         return
     slack = 1e-6 * max(1.0, abs(exact[0]))
     # A formula that names an operand twice may be wider than need be, never narrower.

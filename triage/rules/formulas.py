@@ -153,7 +153,8 @@ def _divide(a: Interval, b: Interval) -> Interval:
         return (-math.inf, math.inf) if b[0] <= 0 <= b[1] else _span(a, b)
     low = a[0] / b[1] if b[1] not in (0.0, math.inf) else 0.0
     high = a[1] / b[0] if b[0] > 0 else (0.0 if a[1] == 0 else math.inf)
-    return (low, high)
+    # A quotient beyond what a float holds is no counter's: nothing is known then.
+    return (low, high) if low < math.inf else UNKNOWN
 
 
 def _span(a: Interval, b: Interval) -> Interval:
