@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass
 from statistics import median
 
@@ -69,11 +68,6 @@ def by_saving(folded: tuple[Group, ...]) -> tuple[Group, ...]:
         return group.duration_ns if saving is None else saving
 
     return tuple(sorted(folded, key=at_stake, reverse=True))
-
-
-def limiter_counts(report: Report) -> tuple[tuple[str | None, int], ...]:
-    """How many kernels each limiter has, most frequent first; ``None`` counts the undecided."""
-    return tuple(Counter(finding.diagnosis.limiter for finding in report.findings).most_common())
 
 
 def _group(report: Report, places: tuple[int, ...]) -> Group:
