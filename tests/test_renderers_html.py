@@ -16,7 +16,7 @@ import reports
 from markdown_it import MarkdownIt
 
 from triage.model import Device, Quantity, Roof
-from triage.renderers import escape, html, memory, overview, page, ranking, render, roofline, shared, timebar
+from triage.renderers import escape, inlined, memory, overview, page, ranking, render, roofline, shared, timebar
 
 VOID = {"meta", "rect", "line", "path", "circle", "use", "br", "wbr", "input"}
 
@@ -431,4 +431,4 @@ def test_page_does_not_depend_on_line_ends(monkeypatch: pytest.MonkeyPatch, tmp_
     assert isinstance(tmp_path, Path)
     asset = tmp_path / "x.css"
     asset.write_bytes(b"a {}\r\nb {}\r\n")
-    assert html._asset(asset) == "a {}\nb {}\n"
+    assert inlined.asset(asset) == "a {}\nb {}\n"

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from triage import quantities
 from triage.compare.model import Comparison, Pair, State
 from triage.renderers import diff_wording as words
-from triage.renderers import page, wording
-from triage.renderers.escape import clean, shorten
-from triage.resources import folder
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
+from triage.renderers import inlined, page, wording
+from triage.renderers.escape import shorten
 
 # Beyond so many kernels a section of its own each would bury the first ones; the table still has them all.
 _DETAILED = 100
@@ -23,15 +16,8 @@ _DETAILED = 100
 
 def render(comparison: Comparison, *, width: int = 80, color: bool = False) -> str:
     """The comparison as one HTML page without script; ``width`` and ``color`` have no effect."""
-    from markupsafe import Markup
-
-    templates = folder("templates")
-    css = "".join(
-        (templates / name).read_text(encoding="utf-8").replace("\r\n", "\n") for name in ("report.css", "diff.css")
-    )
     pairs = words.ranked(comparison)
     loud = words.sections(comparison)[0][:_DETAILED]
-    digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
     context: dict[str, Any] = {
         "comparison": comparison,
         "title": shorten(f"{_file(comparison.base.path)} to {_file(comparison.head.path)}", 120),
@@ -46,11 +32,9 @@ def render(comparison: Comparison, *, width: int = 80, color: bool = False) -> s
         "bars": _bars,
         "launch": wording.launch,
         "place": wording.place,
-        "css": Markup(css),
-        # The same policy as the report's, and no script at all.
-        "policy": f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
     }
-    return _environment(str(templates)).get_template("diff.html.j2").render(context) + "\n"
+    # Under the same policy as the report, and no script at all.
+    return inlined.fill("diff.html.j2", context, css=("report.css", "diff.css"))
 
 
 def _bars(pair: Pair) -> tuple[tuple[str, str, str], ...]:
@@ -72,20 +56,3 @@ def _family(state: State) -> str:
 
 def _file(path: str) -> str:
     return wording.file_name(path.split(", ")[0])
-
-
-@lru_cache(maxsize=1)
-def _environment(templates: str) -> Environment:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(templates),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=StrictUndefined,
-        finalize=lambda value: clean(value) if type(value) is str else "" if value is None else value,
-    )
-    # The macros that are shared with the report's page use its filters.
-    environment.filters.update(page.FILTERS)
-    return environment

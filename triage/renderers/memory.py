@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from triage import quantities
 from triage.model import Diagnosis
+from triage.renderers.known import known_fact
 
 # Pixels down, percent across: the picture keeps its height and takes the width that there is.
 _THICKEST = 40.0
@@ -88,7 +88,7 @@ class Picture:
 
 def picture(diagnosis: Diagnosis) -> Picture | None:
     """The picture, or ``None`` when the bytes of no link are known. Facts read: see ``_LINKS``; bytes and percent."""
-    known = {name: _value(diagnosis, name) for name in _NAMES}
+    known = {name: known_fact(diagnosis, name) for name in _NAMES}
     amounts = [known[name] for name in ("l1_bytes", "l2_bytes", "dram_read_bytes", "dram_write_bytes", "host_bytes")]
     present = [amount for amount in amounts if amount is not None]
     if not present:
@@ -222,13 +222,6 @@ def _band(x: float, width: float, top: float, height: float, known: bool, lost: 
 def _gap(start: str, end: str) -> tuple[float, float]:
     x = _LEFT[start] + _NODE_WIDTH
     return round(x, 2), round(_LEFT[end] - x, 2)
-
-
-def _value(diagnosis: Diagnosis, name: str) -> float | None:
-    fact = diagnosis.facts.get(name)
-    if fact is None or fact.quantity is None or not math.isfinite(fact.quantity.value):
-        return None
-    return fact.quantity.value
 
 
 def _sentence(known: dict[str, float | None]) -> str:

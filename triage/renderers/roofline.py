@@ -10,6 +10,7 @@ from triage import quantities
 from triage.model import Device, Roof
 from triage.renderers import page, wording
 from triage.renderers.escape import shorten
+from triage.renderers.known import known_fact
 from triage.renderers.ranking import Group
 
 # Points closer than this (percent of the plot, across and up) share one label, with at most so many ranks in it.
@@ -174,10 +175,7 @@ class _Plane:
 
 def value(group: Group, fact: str) -> float | None:
     """A known, finite fact of the launch that stands for the group."""
-    found = group.shown.diagnosis.facts.get(fact)
-    if found is None or found.quantity is None or not math.isfinite(found.quantity.value):
-        return None
-    return found.quantity.value
+    return known_fact(group.shown.diagnosis, fact)
 
 
 def work(group: Group) -> tuple[float | None, float | None, float | None, str]:

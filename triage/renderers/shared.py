@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from triage import quantities
 from triage.model import Diagnosis
+from triage.renderers.known import known_fact
 
 # Without the count by source line: below this use of the data stage the wavefronts are bookkeeping of the hardware.
 _USED_PCT = 1.0
@@ -35,17 +35,17 @@ class Shared:
 
 def shared(diagnosis: Diagnosis) -> Shared | None:
     """The section, or ``None`` where the kernel does not use shared memory or nothing about it is known."""
-    by_code, ideal = _value(diagnosis, "shared_access_wavefronts"), _value(diagnosis, "shared_ideal_wavefronts")
-    total, replays = _value(diagnosis, "shared_wavefronts"), _value(diagnosis, "shared_conflicts")
-    share = _value(diagnosis, "shared_conflict_pct")
+    by_code, ideal = known_fact(diagnosis, "shared_access_wavefronts"), known_fact(diagnosis, "shared_ideal_wavefronts")
+    total, replays = known_fact(diagnosis, "shared_wavefronts"), known_fact(diagnosis, "shared_conflicts")
+    share = known_fact(diagnosis, "shared_conflict_pct")
     if replays is None and total is not None and share is not None:
         replays = total * share / 100
     if by_code == 0 or (by_code is None and not _used(diagnosis, replays)):
         return None
     named = (
         ("All accesses", total, replays),
-        ("Loads", _value(diagnosis, "shared_ld_wavefronts"), _value(diagnosis, "shared_ld_conflicts")),
-        ("Stores", _value(diagnosis, "shared_st_wavefronts"), _value(diagnosis, "shared_st_conflicts")),
+        ("Loads", known_fact(diagnosis, "shared_ld_wavefronts"), known_fact(diagnosis, "shared_ld_conflicts")),
+        ("Stores", known_fact(diagnosis, "shared_st_wavefronts"), known_fact(diagnosis, "shared_st_conflicts")),
     )
     widest = max((count for _, count, _ in named if count), default=0.0)
     rows = tuple(_row(name, count, lost, widest) for name, count, lost in named if count is not None)
@@ -58,7 +58,7 @@ def shared(diagnosis: Diagnosis) -> Shared | None:
 
 
 def _used(diagnosis: Diagnosis, replays: float | None) -> bool:
-    busy = _value(diagnosis, "shared_stage_pct")
+    busy = known_fact(diagnosis, "shared_stage_pct")
     return bool(replays) or (busy is not None and busy >= _USED_PCT)
 
 
@@ -89,10 +89,3 @@ def _sentence(total: float | None, replays: float | None, by_code: float | None,
                 f"would do: {quantities.significant(factor)} times the ideal."
             )
     return " ".join(parts) or "Shared memory is used; its wavefronts were not counted."
-
-
-def _value(diagnosis: Diagnosis, name: str) -> float | None:
-    fact = diagnosis.facts.get(name)
-    if fact is None or fact.quantity is None or not math.isfinite(fact.quantity.value):
-        return None
-    return fact.quantity.value
