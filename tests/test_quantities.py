@@ -117,6 +117,12 @@ def test_factor() -> None:
     assert quantities.factor(None) == "n/a"
 
 
+@pytest.mark.parametrize("unit", ["", "%", "byte", "ns", "hz", "inst"])
+@pytest.mark.parametrize("value", [1.7976931348623157e308, -1.795e308, 3.2e200, 5e-324])
+def test_values_that_no_counter_reaches_stay_short(value: float, unit: str) -> None:
+    assert 0 < len(quantities.quantity(value, unit)) < 30
+
+
 @given(st.floats(min_value=1e-3, max_value=1e15))
 def test_a_duration_reads_back_to_half_a_percent(nanoseconds: float) -> None:
     text, unit = quantities.duration(nanoseconds).split()

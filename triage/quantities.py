@@ -142,6 +142,9 @@ def _fixed(value: float) -> str:
     rounded = _round(value, 3)
     if rounded == 0:
         return "0"
+    if abs(rounded) >= 1e15:
+        # No counter gets there: damage, which must neither fill a page with digits nor fail to be shown.
+        return f"{rounded:.2e}"
     decimals = max(0, 2 - math.floor(math.log10(abs(rounded))))
     return f"{rounded:,.{decimals}f}"
 
@@ -155,4 +158,5 @@ def _round(value: float, digits: int) -> float:
         return float(f"{value:.{digits - 1}e}")
     # Decimal on the shortest representation: what a person would round by hand, not the binary expansion.
     exponent = math.floor(math.log10(abs(value))) - digits + 1
-    return float(Decimal(shortest).quantize(Decimal(1).scaleb(exponent), rounding=ROUND_HALF_EVEN))
+    rounded = float(Decimal(shortest).quantize(Decimal(1).scaleb(exponent), rounding=ROUND_HALF_EVEN))
+    return rounded if math.isfinite(rounded) else value  # the largest floats round beyond the largest float
