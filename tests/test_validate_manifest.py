@@ -38,7 +38,7 @@ def test_enough_kernels_with_twins_and_traps() -> None:
 
 def test_every_limiter_is_twice_the_only_right_answer() -> None:
     only = Counter(entry.accept[0] for entry in ENTRIES if len(entry.accept) == 1)
-    assert {limiter for limiter in RULES.limiters if only[limiter] < 2} == {"pipe-fp16"}
+    assert not [limiter for limiter in RULES.limiters if only[limiter] < 2]
 
 
 def test_every_fix_is_one_that_the_limiter_lists() -> None:

@@ -90,7 +90,7 @@ int main(int argc, char** argv) {
     Bench bench(argc, argv);
     unsigned blocks = bench.sms * (bench.threads_per_sm / 256);
     unsigned* bins = bench.allocate<unsigned>(16);
-    size_t n = bench.scaled(bench.sms * 2048.0 * 8, 4096);
+    size_t n = bench.scaled(bench.sms * 2048.0 * 16, 4096);
     {
         unsigned* keys = bench.words(n);
         LAUNCH(bench, atomic_one_bin, blocks, 256, 0, Bench::view(bins, 16), keys, bins, n, 0u);

@@ -45,7 +45,7 @@ extern "C" __global__ void ragged_loops_sorted(const float* in, const unsigned* 
 
 int main(int argc, char** argv) {
     Bench bench(argc, argv);
-    unsigned blocks = bench.sms * (bench.threads_per_sm / 256) * bench.scaled(4);
+    unsigned blocks = bench.sms * (bench.threads_per_sm / 256) * bench.scaled(8);
     size_t n = size_t(blocks) * 256;
     float *in = bench.floats(n), *out = bench.allocate<float>(n);
     LAUNCH(bench, kinds_side_by_side, blocks, 256, 0, Bench::view(out, n), in, out, 256);

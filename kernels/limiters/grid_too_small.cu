@@ -83,7 +83,7 @@ int main(int argc, char** argv) {
         bench.same("small_grid_stream", "small_grid_stream_spread");
     }
     {
-        unsigned rows = bench.scaled(bench.sms * 8.0), width = 16384;
+        unsigned rows = bench.scaled(bench.sms * 16.0), width = 16384;
         float *in = bench.floats(size_t(rows) * width), *out = bench.allocate<float>(rows);
         LAUNCH(bench, small_grid_batch, few, 256, 0, Bench::view(out, rows), in, out, rows, width);
         LAUNCH(bench, small_grid_batch_spread, rows, 256, 0, Bench::view(out, rows), in, out, rows, width);

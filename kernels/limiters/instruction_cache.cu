@@ -113,7 +113,7 @@ int main(int argc, char** argv) {
     }
     {
         unsigned blocks = bench.sms * (bench.threads_per_sm / 256);
-        int rounds = static_cast<int>(bench.scaled(24));
+        int rounds = static_cast<int>(bench.scaled(48));
         size_t n = size_t(blocks) * 256;
         float *in = bench.floats(n), *out = bench.allocate<float>(n);
         LAUNCH(bench, code_many_variants, blocks, 256, 0, Bench::view(out, n), in, out, rounds);

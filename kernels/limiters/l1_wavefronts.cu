@@ -98,7 +98,7 @@ int main(int argc, char** argv) {
         bench.same("matmul_shared_tile", "matmul_register_tile");
     }
     {
-        int height = 32 * static_cast<int>(bench.scaled(bench.sms));
+        int height = 32 * static_cast<int>(bench.scaled(bench.sms * 4.0));
         float* in = bench.floats(size_t(width) * (height + 2 * radius));
         float* out = bench.allocate<float>(size_t(width) * height);
         Output view = Bench::view(out, size_t(width) * height);

@@ -110,7 +110,7 @@ int main(int argc, char** argv) {
     }
     {
         int items = 32;
-        size_t n = bench.beyond_l2(4, 4, 256 * 32);
+        size_t n = bench.beyond_l2(16, 4, 256 * 32);
         float *in = bench.floats(n), *out = bench.allocate<float>(n);
         LAUNCH(bench, occupancy_by_block_slots, n / 32 / items, 32, 0, Bench::view(out, n), in, out, items);
         LAUNCH(bench, occupancy_by_block_slots_256, n / 256 / items, 256, 0, Bench::view(out, n), in, out, items);

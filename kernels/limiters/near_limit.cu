@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
     double fma = bench.sms * lanes * clock, alu = bench.sms * 64 * clock;
     int steps = std::max(4, static_cast<int>(0.6 * fma / words) / 4 * 4);
     int scrambles = std::max(1, static_cast<int>(0.95 * alu / words / 3 + 0.5));
-    size_t n = bench.beyond_l2(6, 16);
+    size_t n = bench.beyond_l2(12, 16);
     float4 *in = reinterpret_cast<float4*>(bench.floats(n * 4)), *out = bench.allocate<float4>(n);
     unsigned blocks = bench.sms * (bench.threads_per_sm / 256) * 4;
     Output view = Bench::view(reinterpret_cast<float*>(out), n * 4);

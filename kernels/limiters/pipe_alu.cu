@@ -93,7 +93,7 @@ extern "C" __global__ void bytes_four_at_once(const unsigned* in, unsigned* out,
 int main(int argc, char** argv) {
     Bench bench(argc, argv);
     {
-        unsigned blocks = bench.sms * (bench.threads_per_sm / 256) * bench.scaled(2);
+        unsigned blocks = bench.sms * (bench.threads_per_sm / 256) * bench.scaled(4);
         size_t n = size_t(blocks) * 256;
         std::vector<unsigned> entries(16);
         for (unsigned i = 0; i < 16; ++i) {

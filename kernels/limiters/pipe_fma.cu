@@ -92,7 +92,7 @@ extern "C" __global__ void series_of_12_terms(const float* in, float* out) { exp
 
 int main(int argc, char** argv) {
     Bench bench(argc, argv);
-    unsigned blocks = bench.sms * 8 * bench.scaled(4);
+    unsigned blocks = bench.sms * 8 * bench.scaled(8);
     size_t n = size_t(blocks) * 256 * elements;
     float *in = bench.floats(n), *out = bench.allocate<float>(n);
     LAUNCH(bench, power_by_products, blocks, 256, 0, Bench::view(out, n), in, out);

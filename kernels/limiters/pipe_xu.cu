@@ -60,7 +60,7 @@ extern "C" __global__ void cube_by_products(const float* in, float* out) {
 
 int main(int argc, char** argv) {
     Bench bench(argc, argv);
-    unsigned blocks = bench.sms * (bench.threads_per_sm / 256) * bench.scaled(3);
+    unsigned blocks = bench.sms * (bench.threads_per_sm / 256) * bench.scaled(6);
     size_t n = size_t(blocks) * 256;
     float *in = bench.floats(n), *out = bench.allocate<float>(n);
     LAUNCH(bench, harmonics_by_sine, blocks, 256, 0, Bench::view(out, n), in, out);

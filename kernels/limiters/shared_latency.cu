@@ -79,7 +79,7 @@ extern "C" __global__ void shared_carry_in_register(const float* in, float* out,
 
 int main(int argc, char** argv) {
     Bench bench(argc, argv);
-    unsigned blocks = bench.sms * bench.scaled(2);
+    unsigned blocks = bench.sms * bench.scaled(4);
     {
         unsigned rows = bench.shared_per_block * 9 / 10 / 128;  // more than half of an SM: one block resident
         std::vector<uint32_t> random = Bench::random_words(size_t(rows) * 32);

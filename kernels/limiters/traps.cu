@@ -163,17 +163,24 @@ extern "C" __global__ void __launch_bounds__(256) persistent_tensor(const __half
     }
 }
 
-// A quarter of a wave that sleeps: the grid looks too small, but each thread has its one item, and more blocks would
-// change nothing; the sleep takes the time.
-extern "C" __global__ void quarter_wave_that_sleeps(const float* in, float* out) {
-    float x = in[thread_index()];
-    for (int k = 0; k < 100; ++k) __nanosleep(1000);
-    out[thread_index()] = 2 * x;
+// Walks a list of rows, one row a warp and step: every load waits for the one before, and none is scattered.
+__device__ unsigned walk_rows(const unsigned* rows, int steps) {
+    unsigned row = thread_index() / 32;
+    for (int k = 0; k < steps; ++k) row = rows[row * 32 + threadIdx.x % 32];
+    return row;
 }
 
-// Twin: without the sleep nothing is left but the launch.
-extern "C" __global__ void quarter_wave_awake(const float* in, float* out) {
-    out[thread_index()] = 2 * in[thread_index()];
+// A quarter of a wave that sleeps: the grid looks too small, but each thread has its one item, and more blocks would
+// change nothing; the sleep takes the time.
+extern "C" __global__ void quarter_wave_that_sleeps(const unsigned* rows, unsigned* out) {
+    unsigned found = walk_rows(rows, 32);
+    for (int k = 0; k < 100; ++k) __nanosleep(1000);
+    out[thread_index()] = found;
+}
+
+// Twin: without the sleep it waits for its loads, and the quarter of a wave is too few to hide that.
+extern "C" __global__ void quarter_wave_awake(const unsigned* rows, unsigned* out) {
+    out[thread_index()] = walk_rows(rows, 32);
 }
 
 // The working set fits the L2: warps wait for memory and terabytes pass, but DRAM is idle.
@@ -192,7 +199,7 @@ extern "C" __global__ void working_set_in_l2(const float4* in, float* out, unsig
 int main(int argc, char** argv) {
     Bench bench(argc, argv);
     {
-        size_t n = bench.beyond_l2(3, 4);
+        size_t n = bench.beyond_l2(6, 4);
         int shift = 3;
         std::vector<float> pattern = Bench::random_floats(1 << 20), shifted(pattern.begin() + shift, pattern.end());
         shifted.insert(shifted.end(), pattern.begin(), pattern.begin() + shift);
@@ -244,9 +251,11 @@ int main(int argc, char** argv) {
     }
     {
         size_t n = size_t(wave) / 4 * 256;
-        LAUNCH(bench, quarter_wave_that_sleeps, n / 256, 256, 0, Bench::view(results, n), reinterpret_cast<float*>(in),
-               results);
-        LAUNCH(bench, quarter_wave_awake, n / 256, 256, 0, Bench::view(results, n), reinterpret_cast<float*>(in), results);
+        std::vector<uint32_t> next = Bench::random_words(n / 32, 7), rows(n);
+        for (size_t i = 0; i < n; ++i) rows[i] = next[i / 32] % (n / 32);
+        unsigned *list = bench.upload(rows), *found = bench.allocate<unsigned>(n);
+        LAUNCH(bench, quarter_wave_that_sleeps, n / 256, 256, 0, Bench::view(found, n), list, found);
+        LAUNCH(bench, quarter_wave_awake, n / 256, 256, 0, Bench::view(found, n), list, found);
         bench.same("quarter_wave_that_sleeps", "quarter_wave_awake", 0);
     }
     {

@@ -123,7 +123,7 @@ int main(int argc, char** argv) {
         bench.same("array_of_structures", "structure_of_arrays", 0);
     }
     {
-        size_t n = bench.beyond_l2(0.5, 4), many = bench.beyond_l2(4, 4);
+        size_t n = bench.beyond_l2(1, 4), many = bench.beyond_l2(8, 4);
         std::vector<uint32_t> random = Bench::random_words(n, 11), order(n);
         std::vector<float> values = Bench::random_floats(1 << 20), sorted(n);
         for (size_t i = 0; i < n; ++i) {
