@@ -11,7 +11,7 @@ from triage.readers import load
 
 PAIRS = [
     pytest.param(capture, entry, id=entry["kernel"])
-    for capture in ("calibration_h200", "limiters_h200")
+    for capture in ("validate_h200", "calibration_h200", "limiters_h200")
     for entry in yaml.safe_load((DATA / f"{capture}.yaml").read_text(encoding="utf-8"))["labels"]
     if entry.get("fixed_twin")
 ]

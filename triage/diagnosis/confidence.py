@@ -25,7 +25,8 @@ def rate(walked: Walked, named: Judged, facts: FactSet, hygiene: tuple[str, ...]
         why.append(f"{label} is within {max(1, round(100 * margin))} % of its threshold")
     titles = list(dict.fromkeys(doubt.limiter.title for doubt in walked.doubts))
     if titles:
-        level -= 1
+        # Each of them would have ended the walk before this answer.
+        level -= min(2, len(titles))
         shown = ", ".join(titles[:3]) + (f" and {len(titles) - 3} more" if len(titles) > 3 else "")
         why.append(f"not measured, so not ruled out: {shown}")
     if named.veto_unknown:
