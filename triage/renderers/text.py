@@ -171,11 +171,13 @@ class Page:
             margin = lead if lead and number == 0 else " " * indent
             self._console.print(Text(margin) + part, soft_wrap=True)
 
-    def verbatim(self, text: str, *, indent: int) -> None:
-        """``text`` on one line whatever its length, so that it can be copied."""
+    def verbatim(self, text: str, *, indent: int, opening: tuple[str, str] = ("", "")) -> None:
+        """``text`` on one line whatever its length, so that it can be copied; ``opening`` first in its own style."""
         from rich.text import Text
 
-        self._console.print(Text(" " * indent + clean(text)), soft_wrap=True)
+        self._console.print(
+            Text(" " * indent) + Text(clean(opening[0]), style=opening[1]) + clean(text), soft_wrap=True
+        )
 
     def blank(self) -> None:
         self._console.print()
