@@ -70,4 +70,4 @@ def with_shares(report: Report, matched: Mapping[int, Expected], total_ns: float
         replace(finding, share=100 * shape.ns / total_ns / results[shape.key])
         for finding, shape in zip(report.findings, shapes, strict=True)
     )
-    return replace(report, findings=tuple(findings))
+    return replace(report, findings=tuple(findings), surveyed=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from triage import amdahl
 from triage.model import Report
 from triage.renderers import (
     inlined,
@@ -38,7 +39,8 @@ def render(report: Report, *, width: int = 80, color: bool = False) -> str:
     shown = tuple(ranked[:_DETAILED])
     table = metrics.collect(tuple((group.place, group.shown) for group in shown), report.glossary)
     common = wording.common_warnings(report)
-    kept = Packed(table.block, markdown={str(group.place): markdown.kernel(group, common) for group in shown})
+    copied = {str(group.place): markdown.kernel(group, common, surveyed=report.surveyed) for group in shown}
+    kept = Packed(table.block, markdown=copied)
     references = page.References()
     context: dict[str, Any] = {
         "report": report,
@@ -67,5 +69,6 @@ def render(report: Report, *, width: int = 80, color: bool = False) -> str:
         "explain_hint": lambda group: page.explain_hint(report, group),
         "export_hint": lambda group: page.export_hint(report, group),
         "launches_note": page.launches_note,
+        "in_all": lambda group: amdahl.sentence(group.headroom, surveyed=report.surveyed),
     }
     return inlined.fill("report.html.j2", context, css=("report.css",), js=("report.js",))

@@ -11,7 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from triage.amdahl import Headroom
 from triage.model import Device, Diagnosis, Fact, Finding, Kernel, Report, Source
+from triage.renderers.ranking import groups
 from triage.resources import folder
 
 SCHEMA = "triage/report/1"
@@ -52,7 +54,10 @@ def document(report: Report) -> dict[str, Any]:
             }
             for roof in report.roofs
         ],
-        "kernels": [_kernel(finding) for finding in report.findings],
+        "share_of": "program" if report.surveyed else "profiled",
+        "kernels": [
+            _kernel(finding, found) for finding, found in zip(report.findings, _headrooms(report), strict=True)
+        ],
     }
 
 
@@ -77,7 +82,17 @@ def _device(device: Device) -> dict[str, Any]:
     return {"name": device.name, "cc": device.cc, "sms": device.sms, "index": device.index}
 
 
-def _kernel(finding: Finding) -> dict[str, Any]:
+def _headrooms(report: Report) -> list[Headroom | None]:
+    """For each finding what removing the limiter from all launches of its kernel means for all time."""
+    found: list[Headroom | None] = [None] * len(report.findings)
+    for group in groups(report):
+        one = group.headroom
+        for place in group.places:
+            found[place] = one
+    return found
+
+
+def _kernel(finding: Finding, found: Headroom | None) -> dict[str, Any]:
     kernel: Kernel = finding.kernel
     return {
         "index": kernel.index,
@@ -94,6 +109,7 @@ def _kernel(finding: Finding) -> dict[str, Any]:
         "nvtx": list(kernel.nvtx),
         "duration_ns": _plain(finding.duration_ns),
         "share": _plain(finding.share),
+        "headroom": _plain(found),
         "diagnosis": _diagnosis(finding.diagnosis),
         "warnings": list(kernel.warnings),
     }

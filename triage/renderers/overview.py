@@ -32,7 +32,7 @@ def second_sentence(report: Report, ranked: Sequence[Group]) -> str:
         parts.append(f"{len(report.findings):,} launches took {quantities.duration(sum(known))} in all.")
     bounded = [group for group in ranked if group.saving_ns is not None]
     if bounded and len(ranked) > 1:
-        most = max(bounded, key=lambda group: group.saving_ns or 0.0)
+        most = max(bounded, key=lambda group: group.at_stake or 0.0)
         name = shorten(wording.short_name(most.shown.kernel, ranked), 100)
         parts.append(
             f"Most to win back where it can be bounded: {name}, at most {quantities.duration(most.saving_ns)} "

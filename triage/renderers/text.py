@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from triage import quantities
+from triage import amdahl, quantities
 from triage.model import Diagnosis, Report
 from triage.renderers import wording
 from triage.renderers.escape import clean, shorten
@@ -74,6 +74,10 @@ def _kernel(page: Page, report: Report, rank: int, digits: int, group: Group, co
         page.line(opening, indent=indent, opening=(word, style))
     if diagnosis.fixes:
         page.line(f"Try first: {diagnosis.fixes[0].text}", indent=indent)
+        if diagnosis.bound is not None and diagnosis.bound.speedup is not None:
+            whole = amdahl.sentence(group.headroom, surveyed=report.surveyed)
+            most = quantities.factor(diagnosis.bound.speedup)
+            page.line(f"At most {most} as fast without this limiter. {whole}".rstrip(), indent=indent)
     if diagnosis.lines:
         line = diagnosis.lines[0]
         page.line(

@@ -54,7 +54,9 @@ def segments(ranked: Sequence[Group]) -> tuple[Segment, ...]:
         made.append(Segment(round(x, 2), round(share, 2), family, group.place, text, title))
         x += share
     left = len(timed) - len(made)
-    if left and x < 99.95:
-        rest = f"{wording.count(left, 'other kernel')}, {quantities.percent(100 - x)} of the time together"
-        made.append(Segment(round(x, 2), round(100 - x, 2), "rest", None, "", rest))
+    # Where a survey told the program's time, kernels that were not profiled take some of it: that stays blank.
+    width = sum(group.share or 0.0 for _, group in timed) - x
+    if left and width > 0.05:
+        rest = f"{wording.count(left, 'other kernel')}, {quantities.percent(width)} of the time together"
+        made.append(Segment(round(x, 2), round(width, 2), "rest", None, "", rest))
     return tuple(made)
