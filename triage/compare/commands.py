@@ -127,7 +127,8 @@ def read(file: Path, rulebook: Rulebook, launches: Launches | None = None, kerne
     from dataclasses import replace
 
     from triage import commands
-    from triage.compare.selection import Launches, matches, select
+    from triage.choosing import matches
+    from triage.compare.selection import Launches, select
     from triage.compare.snapshot import snapshot
     from triage.gates import baseline
 

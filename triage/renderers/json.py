@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -27,11 +27,20 @@ _OPEN_KERNELS = 500
 def render(report: Report, *, width: int = 80, color: bool = False) -> str:
     """The report as ASCII JSON, what fits on a line on one line; ``width`` and ``color`` have no effect."""
     deepest = _DEEPEST if len(report.findings) <= _OPEN_KERNELS else _KERNEL_DEPTH
-    return _written(document(report), 0, deepest) + "\n"
+    text = _written({**_opening(report), "kernels": []}, 0, deepest)
+    # One kernel at a time: as plain data all of them take five times the room of their text.
+    margin = " " * _KERNEL_DEPTH
+    kernels = ",\n".join(margin + _written(kernel, _KERNEL_DEPTH, deepest) for kernel in _kernels(report))
+    whole = text.removesuffix("[]\n}") + "[\n" + kernels + "\n ]\n}" if kernels else text
+    return whole + "\n"
 
 
 def document(report: Report) -> dict[str, Any]:
     """The report as plain dictionaries, lists, strings and finite numbers, in the layout of the schema."""
+    return {**_opening(report), "kernels": list(_kernels(report))}
+
+
+def _opening(report: Report) -> dict[str, Any]:
     rulebook = report.rulebook
     return {
         "schema": SCHEMA,
@@ -55,10 +64,12 @@ def document(report: Report) -> dict[str, Any]:
             for roof in report.roofs
         ],
         "share_of": "program" if report.surveyed else "profiled",
-        "kernels": [
-            _kernel(finding, found) for finding, found in zip(report.findings, _headrooms(report), strict=True)
-        ],
     }
+
+
+def _kernels(report: Report) -> Iterator[dict[str, Any]]:
+    for finding, found in zip(report.findings, _headrooms(report), strict=True):
+        yield _kernel(finding, found)
 
 
 def schema() -> dict[str, Any]:

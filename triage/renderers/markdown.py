@@ -9,7 +9,7 @@ from html import escape
 
 from triage import amdahl, quantities
 from triage.model import Diagnosis, Evidence, Report
-from triage.renderers import overview, page, wording
+from triage.renderers import bounds, overview, page, wording
 from triage.renderers.escape import clean, markdown, markdown_code, shorten
 from triage.renderers.ranking import Group, by_time, groups
 
@@ -18,28 +18,37 @@ _COMMENT = 60_000
 _TABLE_ROWS = 50
 _NAME = 100
 _TEXT = 1_500
+# Of files, warnings and hints there may be dozens before the first kernel.
+_NOTE = 500
 
 
 def render(report: Report, *, width: int = 80, color: bool = False) -> str:
     """The report as Markdown, at most 60,000 characters; ``width`` and ``color`` have no effect."""
     ranked = by_time(groups(report))
     parts = [f"### {_prose(wording.headline(report))}", _prose(wording.undecided(report))]
-    parts.append("\n".join(f"{_prose(wording.source(source))}  " for source in report.sources[:10]).rstrip())
+    files, more = bounds.sources(report)
+    names = [*(wording.source(source) for source in files), *([more] if more else [])]
+    parts.append("\n".join(f"{_prose(name, _NOTE)}  " for name in names).rstrip())
     common = wording.common_warnings(report)
     notes = overview.report_warnings(report, common)
     if notes:
-        parts.append("\n".join(f"- Warning: {_prose(note)}" for note in notes[:10]))
+        parts.append("\n".join(f"- Warning: {_prose(note, _NOTE)}" for note in notes))
     if ranked:
         parts.append(_table(ranked))
-    if report.hints:
-        parts.append("\n".join(_items("Across kernels", [_prose(hint.text) for hint in report.hints])).rstrip())
+    hints, others = bounds.hints(report)
+    if hints:
+        parts.append("\n".join(_items("Across kernels", [_prose(hint.text, _NOTE) for hint in hints])).rstrip())
+        parts.append(_prose(others))
     closing = _closing(report)
     used = sum(len(part) + 2 for part in parts) + len(closing)
     for position, group in enumerate(ranked):
         block = _block(group, common, report.surveyed)
         if used + len(block) > _COMMENT:
             left = len(ranked) - position
-            parts.append(f"{wording.count(left, 'kernel')} left out here: a comment holds no more.")
+            parts.append(
+                f"{wording.count(left, 'kernel')} left out here: a comment holds no more. "
+                "`--kernel GLOB` chooses kernels by name, `-f json` holds all."
+            )
             break
         parts.append(block)
         used += len(block) + 2
@@ -157,8 +166,8 @@ def _evidence(item: Evidence) -> str:
     return f"{_prose(page.evidence_text(item))}: {_prose(item.label or item.fact)}"
 
 
-def _prose(text: str) -> str:
-    return markdown(shorten(clean(text), _TEXT))
+def _prose(text: str, limit: int = _TEXT) -> str:
+    return markdown(shorten(clean(text), limit))
 
 
 def _closing(report: Report) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from triage import amdahl, quantities
 from triage.model import Diagnosis, Report
-from triage.renderers import wording
+from triage.renderers import bounds, wording
 from triage.renderers.escape import clean, shorten
 from triage.renderers.ranking import Group, by_time, groups
 
@@ -27,6 +27,8 @@ _FAMILY_STYLE = {
 }
 _NARROWEST = 40
 _MISSING_SHOWN = 4
+# Of more kernels those that take most of the time are shown.
+_KERNELS = 100
 # A command longer than this (characters) is printed once, for the first kernel that needs one.
 _COMMAND = 400
 
@@ -36,25 +38,31 @@ def render(report: Report, *, width: int = 80, color: bool = False) -> str:
     page = Page(max(width, _NARROWEST), color)
     page.line(wording.headline(report), style="bold")
     page.line(wording.undecided(report))
-    for source in report.sources:
+    files, more = bounds.sources(report)
+    for source in files:
         page.line(wording.source(source), style="dim")
-        for warning in source.warnings:
-            page.line(f"Warning: {warning}")
-    for warning in report.warnings:
+    page.line(more, style="dim")
+    for warning in bounds.warnings(report):
         page.line(f"Warning: {warning}")
     common = wording.common_warnings(report)
     for warning in common:
         page.line(f"Warning, for all kernels: {warning}")
     ranked = by_time(groups(report))
-    digits = len(str(len(ranked)))
-    for rank, group in enumerate(ranked, 1):
+    listed = bounds.shown(ranked, _KERNELS)
+    digits = len(str(len(listed)))
+    for rank, group in enumerate(listed, 1):
         page.blank()
         _kernel(page, report, rank, digits, group, common)
-    if report.hints:
+    if len(listed) < len(ranked):
+        page.blank()
+        page.line(bounds.left_out(ranked, listed), style="bold")
+    hints, others = bounds.hints(report)
+    if hints:
         page.blank()
         page.line("Across kernels", style="bold")
-        for hint in report.hints:
+        for hint in hints:
             page.line(hint.text, lead="  - ", indent=4)
+        page.line(others, indent=4)
     return page.text()
 
 

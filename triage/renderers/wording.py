@@ -152,9 +152,9 @@ def explain_command(report: Report, group: Group) -> str:
     return f"triage explain {shell_path(report, group)} --kernel {group.shown.kernel.index}"
 
 
-def count(number: int, noun: str) -> str:
-    """``1 kernel``, ``1,000 kernels``."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def count(number: int, noun: str, plural: str = "s") -> str:
+    """``1 kernel``, ``1,000 kernels``; ``plural`` is the ending."""
+    return f"{number:,} {noun}{'' if number == 1 else plural}"
 
 
 def lowered(title: str) -> str:
