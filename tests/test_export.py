@@ -158,3 +158,28 @@ def test_the_limiter_of_a_kernel_over_twenty_reports(
     assert [number for number, line in enumerate(lines) if "<- the limiter moved" in line] == [12]
     # What the page shows is what it prints.
     assert "\n".join(lines[10:13]) in (EXAMPLE / "README.md").read_text(encoding="utf-8")
+
+
+def test_interrupted_it_writes_the_reports_that_were_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from triage import export as room
+
+    done: list[Path] = []
+
+    def read(file: Path, rulebook: object, wanted: object) -> object:
+        if len(done) == stop:
+            raise KeyboardInterrupt
+        done.append(file)
+        return report(load(file), rulebook)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(room, "_report", read)
+    target = tmp_path / "table.csv"
+    monkeypatch.setattr(sys, "argv", ["triage", "export", *[str(compared.REPEATS)] * 3, "-o", str(target)])
+    stop = 0
+    assert cli.run() == 130 and not target.exists(), "nothing was read"
+    stop = 2
+    assert cli.run() == 130
+    assert len(pandas.read_csv(target)) == 120
+    said = capsys.readouterr().err
+    assert "interrupted: it holds 2 of 3 reports" in said and "Traceback" not in said

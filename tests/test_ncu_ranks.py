@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from triage.model import Device, Diagnosis, Finding, Kernel, Report, RulebookId, Source
+from triage.model import Device, Diagnosis, Finding, Hint, Kernel, Report, RulebookId, Source
 from triage.ncu.ranks import Rank, finished, is_launcher, merge, this_rank
 
 
@@ -65,3 +66,16 @@ def test_merge_numbers_sources_and_shares_anew() -> None:
     assert [source.path for source in together.sources] == ["r0", "r1"]
     assert [(finding.source, finding.share) for finding in together.findings] == [(0, 30.0), (0, 10.0), (1, 60.0)]
     assert together.warnings == ("same",)
+
+
+def test_merge_names_the_odd_rank_and_speaks_of_all_kernels() -> None:
+    ranks = [report(f"/run/app.rank{number}.ncu-rep", 200e3 if number == 2 else 100e3) for number in range(4)]
+    stale = (Hint("short-launches", "of the first rank only", (0,)),)
+    together = merge([replace(ranks[0], surveyed=True, hints=stale), *ranks[1:]])
+    assert together.warnings[0] == "same" and len(together.warnings) == 2
+    assert together.warnings[1].startswith(
+        "app.rank2.ncu-rep is the odd one out: k takes 200 us there and 100 us on the 3"
+    )
+    assert not together.surveyed and together.hints == ()
+    short = merge([report(f"r{number}", 1e3, 2e3) for number in range(4)])
+    assert any("8 of 8 launches run less than 5 us" in hint.text for hint in short.hints)

@@ -39,6 +39,7 @@ def test_position_tells_template_instances_apart_and_warm_ups_go() -> None:
     assert [one.index for one in kept.kernels] == [2, 3, 4]
     shared = weights.with_shares(report(kept.kernels), matched, MIXED.total_ns)
     assert [finding.share for finding in shared.findings] == [20.0, 60.0, 20.0]
+    assert shared.surveyed
 
 
 def test_several_results_of_a_shape_split_its_share() -> None:

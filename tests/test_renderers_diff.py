@@ -154,7 +154,7 @@ def test_hostile_names_stay_text_in_markdown() -> None:
 
 def test_markdown_fits_into_a_comment() -> None:
     text = render(COMPARISONS["five hundred"](), "md")
-    assert len(text) < 64_000 and "are left out here" in text and "and 450 more kernels." in text
+    assert len(text) < 64_000 and "are left out here" in text and "and 450 more kernels: `-f json` holds all." in text
 
 
 class Tags(HTMLParser):

@@ -7,6 +7,7 @@ import math
 import subprocess
 import sys
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import jsonschema
@@ -136,3 +137,18 @@ def test_json_needs_neither_jinja_nor_rich() -> None:
     root = renderer.folder("templates").parent
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_headroom_is_that_of_the_kernel_in_the_time_that_shares_are_of() -> None:
+    made = reports.repeated(12)
+    document = parse(made)
+    assert document["share_of"] == "profiled"
+    shares = [kernel["share"] for kernel in document["kernels"][::2]]
+    for kernel in document["kernels"][::2]:
+        speedup = kernel["diagnosis"]["bound"]["speedup"]
+        found = kernel["headroom"]
+        assert found["share"] == pytest.approx(sum(shares))
+        assert found["saves"] == pytest.approx(sum(shares) * (1 - 1 / speedup))
+        assert found["speedup"] == pytest.approx(1 / (1 - found["saves"] / 100))
+    assert parse(replace(made, surveyed=True))["share_of"] == "program"
+    assert all(kernel["headroom"] is None for kernel in parse(reports.partial())["kernels"])

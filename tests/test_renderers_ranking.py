@@ -56,6 +56,26 @@ def test_no_bound_counts_the_whole_time() -> None:
     assert [group.place for group in ranking.by_saving(folded)] == [0, 1]
 
 
+def test_where_the_program_was_surveyed_its_time_ranks_and_not_that_of_the_launches_that_were_profiled() -> None:
+    bound = replace(reports.UNCOALESCED, bound=Bound(2.0, ""))
+    once = replace(reports.finding(0, "once(int)", bound, 900.0), share=10.0)
+    often = replace(reports.finding(1, "often(int)", bound, 100.0), share=60.0)
+    profiled = replace(reports.report(once, often), findings=(once, often))
+    for report, first in ((profiled, 0), (replace(profiled, surveyed=True), 1)):
+        folded = ranking.groups(report)
+        assert ranking.by_time(folded)[0].place == ranking.by_saving(folded)[0].place == first
+        found = folded[1].headroom
+        assert found is not None and (found.saves, found.speedup) == (30.0, pytest.approx(1 / 0.7))
+
+
+def test_the_headroom_of_a_kernel_is_that_of_all_its_launches() -> None:
+    for group in ranking.groups(reports.repeated(12)):
+        bound, found = group.shown.diagnosis.bound, group.headroom
+        if bound is not None and bound.speedup is not None:
+            assert found is not None and found.share == pytest.approx(group.share)
+            assert found.saves == pytest.approx(group.share * (1 - 1 / bound.speedup))
+
+
 def test_nothing_to_rank() -> None:
     assert ranking.groups(reports.empty()) == ()
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from html import unescape
 
 import pytest
 import reports
 
+from triage import quantities
 from triage.model import Device, Kernel, Launch
-from triage.renderers import wording
+from triage.renderers import ranking, render, timebar, wording
 from triage.renderers.ranking import groups
 
 
@@ -120,3 +123,34 @@ def test_common_warnings_are_those_of_every_kernel() -> None:
     assert wording.common_warnings(reports.repeated()) == (clocks,)
     assert wording.common_warnings(reports.few()) == ()
     assert wording.common_warnings(reports.one()) == ()
+
+
+@pytest.mark.parametrize("surveyed", [False, True])
+@pytest.mark.parametrize("format", ["text", "md", "html"])
+def test_a_bounded_headroom_says_what_it_means_for_all_kernel_time(format: str, surveyed: bool) -> None:
+    made = replace(reports.few(), surveyed=surveyed)
+    text = " ".join(unescape(render(made, format)).replace("\xa0", " ").split())
+    # The transpose that is not coalesced: at most 6.7x as fast.
+    group = next(group for group in ranking.groups(made) if group.shown.kernel.function == "t_naive")
+    saved = group.share * (1 - 1 / 6.7)
+    of = "the program's kernel time" if surveyed else "the profiled kernel time"
+    words = (
+        f"saves at most {quantities.percent(saved)} of {of} ({quantities.factor(1 / (1 - saved / 100))} as fast in all"
+    )
+    assert words in text
+    bounded = [group for group in ranking.groups(made) if group.headroom is not None]
+    assert 0 < len(bounded) < len(ranking.groups(made)), "what is not bounded says nothing of the whole"
+    assert re.sub(r"<script.*?</script>", "", text).count("saves at most") == len(bounded)
+
+
+def test_a_report_of_one_kernel_is_not_taken_for_the_program() -> None:
+    for format in ("text", "md", "html"):
+        assert "saves at most" not in render(reports.one(), format)
+
+
+def test_kernels_that_were_profiled_need_not_take_all_of_a_surveyed_program() -> None:
+    made = reports.few()
+    third = replace(made, surveyed=True, findings=tuple(replace(one, share=one.share / 3) for one in made.findings))
+    assert "8 of 8 kernels take 33 % of the program's kernel time" in wording.headline(third)
+    segments = timebar.segments(ranking.by_saving(ranking.groups(third)))
+    assert sum(segment.width for segment in segments) == pytest.approx(100 / 3, abs=0.1)

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from triage import __version__, commands
-from triage.compare.commands import diff
+from triage.compare.commands import KernelGlob, diff
 from triage.driver.commands import app as kernels_app
 from triage.errors import TriageError
 from triage.export import export
@@ -79,6 +79,7 @@ def report(
     files: Files,
     format_: Annotated[Format | None, typer.Option("-f", "--format", help="Output format [default: text].")] = None,
     output: Output = None,
+    kernel: KernelGlob = None,
     rules: Rules = [],  # noqa: B006 - Typer copies it
     thresholds: Thresholds = None,
     roofs: Roofs = [],  # noqa: B006
@@ -90,7 +91,8 @@ def report(
     """
     output, chosen = commands.wanted_form(output, format_)
     rulebook, whole = commands.rulebook(rules, thresholds), chosen == "html"
-    made = commands.diagnosed(files, rulebook, command=commands.said(sys.argv), every_metric=whole)
+    said = commands.said(sys.argv)
+    made = commands.diagnosed(files, rulebook, command=said, every_metric=whole, kernel=kernel)
     made = commands.completed(made, roofs, source_map)
     written = commands.render_to(made, chosen, output, default=Path(f"{files[0].stem}.html"))
     commands.say_written(written)

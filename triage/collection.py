@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from triage.choosing import matches, narrowed
 from triage.diagnosis.brief import Unpacker
 from triage.diagnosis.ranks import odd_ones
 from triage.diagnosis.reporting import assembled, device_of
@@ -70,17 +71,19 @@ def collect(
     command: str = "",
     progress: Progress | None = None,
     workers: int | None = None,
+    kernel: str | None = None,
 ) -> Report:
     """Reads and diagnoses every report among ``paths``: files, folders (searched through), patterns with ``**``.
 
     ``metrics`` names what the rules and the page need. ``progress`` is called with kernels done and expected.
-    ``workers`` bounds the processes (by cores and free memory unless said). A file that cannot be read is left out
+    ``workers`` bounds the processes (by cores and free memory unless said). ``kernel`` is a glob: only kernels named so
+    are in the report, with their shares of all. A file that cannot be read is left out
     with a warning as long as another can; raises the error of the only file, or
     :class:`~triage.errors.UnreadableReport` with one line a file, where none can.
     """
     given = [Path(path) for path in paths]
     files, skipped = expand(given)
-    work = _Work([_File(path) for path in files], rules, metrics, progress)
+    work = _Work([_File(path) for path in files], rules, metrics, progress, kernel)
     alone = len(files) == 1 and not skipped
     for file in work.files:
         try:
@@ -108,6 +111,7 @@ class _Work:
     rules: Rulebook
     metrics: Collection[str] | None
     progress: Progress | None
+    kernel: str | None
     expected: int = 0
     findings: list[Finding] = field(default_factory=list)
     devices: dict[int, dict[Device, None]] = field(default_factory=dict)
@@ -155,7 +159,7 @@ class _Work:
         from triage.renderers import ranking
 
         made = assembled(self.findings, (), self.rules, "")
-        folded = ranking.groups(made)
+        folded = tuple(group for group in ranking.groups(made) if matches(group.shown.kernel, self.kernel))
         chosen = {group.place for group in ranking.by_time(folded)[:DETAILED]}
         chosen |= {group.place for group in ranking.by_saving(folded)[:DETAILED]}
         self.detailed = len(chosen) if len(folded) > len(chosen) else None
@@ -200,7 +204,8 @@ class _Work:
         findings = [replace(each, source=renumbered[each.source]) for each in self.findings]
         findings.sort(key=lambda each: each.source)
         made = assembled(findings, tuple(sources), self.rules, command)
-        return replace(made, warnings=(*made.warnings, *self._said(skipped), *odd_ones(made)))
+        told = replace(made, warnings=(*made.warnings, *self._said(skipped), *odd_ones(made)))
+        return narrowed(told, self.kernel)
 
     def _said(self, skipped: Sequence[str]) -> Iterator[str]:
         if self.interrupted:
@@ -216,7 +221,7 @@ class _Work:
         if self.detailed is not None:
             yield (
                 f"the {self.detailed} kernels that take most time are told in full, the others by their verdict; "
-                "triage explain FILE --kernel N tells any"
+                "triage explain FILE --kernel N tells any, triage report FILE --kernel GLOB those named so"
             )
 
 

@@ -44,13 +44,16 @@ def wanted_metrics(rules: Rulebook) -> frozenset[str]:
     return read_by(rules) | WITNESSES | {"profiler__replayer_passes"}
 
 
-def diagnosed(files: Sequence[Path], rules: Rulebook, *, command: str, every_metric: bool = False) -> Report:
+def diagnosed(
+    files: Sequence[Path], rules: Rulebook, *, command: str, every_metric: bool = False, kernel: str | None = None
+) -> Report:
     """Read, diagnose, and look up the source lines that hold what the named limiters are about. ``every_metric`` also
-    keeps the metrics that no rule asks for, where the files are small enough."""
+    keeps the metrics that no rule asks for, where the files are small enough; ``kernel`` is a glob of those to show."""
     from triage.collection import collect
 
     wanted = None if every_metric and _small(files) else wanted_metrics(rules)
-    return _with_lines(collect(files, rules, wanted, command=command, progress=_progress()), rules)
+    made = collect(files, rules, wanted, command=command, progress=_progress(), kernel=kernel)
+    return _with_lines(made, rules)
 
 
 def _small(files: Sequence[Path]) -> bool:

@@ -56,6 +56,6 @@ class NothingProfiled(TriageError):
 
 
 class GateFailed(TriageError):
-    """A gate, a rule test or a validation did not hold."""
+    """A gate, a rule test or a validation did not hold, or two sizes are not known to have the same limiter."""
 
     exit_code = 10

@@ -18,6 +18,7 @@ import typer
 
 from triage.errors import UsageError
 from triage.model import Finding, Quantity, Report
+from triage.paths import INTERRUPTED
 
 if TYPE_CHECKING:
     import pandas
@@ -45,15 +46,28 @@ def export(
     facts: FactColumns = True,
     rules: RuleFolders = [],  # noqa: B006 - Typer copies it
 ) -> None:
-    """Fold reports into one table: a row a launch, keyed by report, rank, device, kernel and launch."""
+    """Fold reports into one table: a row a launch, keyed by report, rank, device, kernel and launch.
+
+    Interrupted, it writes the reports that were read to their end, says how many, and ends with 130.
+    """
     from triage import commands
 
     target = check_target(output)
     rulebook = commands.rulebook(rules, None)
     wanted = commands.wanted_metrics(rulebook) if "none" in metrics else None
-    table = frame([_report(file, rulebook, wanted) for file in files], metrics=tuple(metrics), facts=facts)
+    reports: list[Report] = []
+    try:
+        for file in files:
+            reports.append(_report(file, rulebook, wanted))  # noqa: PERF401 - what was read before Ctrl-C is kept
+    except KeyboardInterrupt:
+        if not reports:
+            raise
+    table = frame(reports, metrics=tuple(metrics), facts=facts)
     write(table, target)
     print(f"wrote {target}: {len(table):,} rows, {len(table.columns):,} columns", file=sys.stderr)
+    if len(reports) < len(files):
+        print(f"{INTERRUPTED}: it holds {len(reports):,} of {len(files):,} reports", file=sys.stderr)
+        raise KeyboardInterrupt
 
 
 def frame(reports: Sequence[Report], *, metrics: Sequence[str] = (), facts: bool = True) -> pandas.DataFrame:

@@ -274,8 +274,9 @@ class Diagnosis:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One kernel with its diagnosis. ``duration_ns`` and ``share`` (of the summed duration of all kernels of the
-    report, 0 to 100) are ``None`` when not measured. ``source`` indexes ``Report.sources``."""
+    """One kernel with its diagnosis. ``duration_ns`` and ``share`` (0 to 100 of the summed duration of all kernels of
+    the report, or of the program's kernel time: see :attr:`Report.surveyed`) are ``None`` when not measured.
+    ``source`` indexes ``Report.sources``."""
 
     kernel: Kernel
     diagnosis: Diagnosis
@@ -329,7 +330,8 @@ class Roof:
 @dataclass(frozen=True, slots=True)
 class Report:
     """The one serialisable result that every renderer takes. ``findings`` keep the order of the files. ``glossary``
-    says in a sentence what a fact or a metric, by its name, is."""
+    says in a sentence what a fact or a metric, by its name, is. ``surveyed`` tells that shares are of the time of all
+    kernels of the program, measured without the profiler, and not of the summed duration of the findings."""
 
     findings: tuple[Finding, ...]
     sources: tuple[Source, ...]
@@ -340,3 +342,4 @@ class Report:
     hints: tuple[Hint, ...] = ()
     roofs: tuple[Roof, ...] = ()
     glossary: Mapping[str, str] = field(default_factory=dict)
+    surveyed: bool = False

@@ -114,7 +114,7 @@ class Kernels:
 
     def __getitem__(self, pattern: str | None) -> KernelUnderTest:
         """The one kernel whose bare or full name matches the glob. Raises ``LookupError`` for none or several."""
-        from triage.compare.selection import matches
+        from triage.choosing import matches
 
         found = [one for one in self if matches(one.state.kernel, pattern)]
         if len(found) == 1:

@@ -27,7 +27,7 @@ def compare(
     rules = rulebook or default_rulebook()
     old, new = (side if isinstance(side, Snapshot) else snapshot(side) for side in (base, head))
     pairs = tuple(_pair(found, rules, noise or Noise()) for found in match(old.states, new.states))
-    return Comparison(old, new, pairs, _notes(old, new), __version__)
+    return Comparison(old, new, pairs, comparable.rules(old, new), __version__)
 
 
 def _pair(found: Matched, rules: Rulebook, noise: Noise) -> Pair:
@@ -67,13 +67,3 @@ def _shaky(base: State, head: State, time: Timing) -> tuple[str, ...]:
     if not moved or sure or time.change != "same":
         return ()
     return ("the time did not change and a verdict stands near its thresholds: the limiter may not have moved either",)
-
-
-def _notes(base: Snapshot, head: Snapshot) -> tuple[str, ...]:
-    found = []
-    if all(base.rules) and all(head.rules) and base.rules != head.rules:
-        found.append(
-            f"the two sides were judged by different rules ({' '.join(base.rules)} and {' '.join(head.rules)}): "
-            "a limiter may have moved for that reason alone"
-        )
-    return tuple(found)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from triage.errors import ProgramFailed, UsageError
+from triage.errors import GateFailed, ProgramFailed, UsageError
 from triage.paths import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -43,6 +43,12 @@ Cutoffs = Annotated[str | None, typer.Option("--profile", help="Threshold profil
 NoiseOption = Annotated[
     str | None, typer.Option("--noise", metavar="PERCENT", help="What a single launch may vary by [default: 5%].")
 ]
+SameLimiterFlag = Annotated[
+    bool,
+    typer.Option(
+        "--same-limiter", help="BASE and HEAD are a small and a large problem: exit code 10 unless the limiters agree."
+    ),
+]
 FORMATS = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md", ".json": "json", ".txt": "text"}
 
 
@@ -54,6 +60,7 @@ def diff(
     launches: LaunchRange = None,
     kernel: KernelGlob = None,
     noise: NoiseOption = None,
+    same_limiter: SameLimiterFlag = False,
     rules: RuleFolders = [],  # noqa: B006 - Typer copies it
     profile: Cutoffs = None,
 ) -> None:
@@ -61,16 +68,45 @@ def diff(
 
     Kernels are matched by name, launch shape, NVTX range and order. A duration counts as changed only beyond its
     noise, which repeated launches tell. Two reports that cannot be compared get the reason and no verdict.
+
+    With --same-limiter: whether the limiters of a small and a large problem agree, so that profiling the small one is
+    enough. Launch shapes and durations may differ then. Ends with 10 where they do not agree, or where nobody can tell.
     """
     from triage import commands
     from triage.compare import compare
 
     chosen = str(format_ or format_of(output))
     rulebook = commands.rulebook(rules, profile)
+    if same_limiter:
+        _allow_at_two_sizes(chosen, noise)
     before, after = sides(base, head, rulebook, launches=launches, kernel=kernel)
+    if same_limiter:
+        conclude_sizes(before, after, chosen, output)
+        return
     text = rendered(compare(before, after, rulebook, noise_of(noise)), chosen, output)
     write(text, output, default=Path("triage-diff.html") if chosen == "html" else None)
     raise_if_failed(before, after)
+
+
+def _allow_at_two_sizes(format_: str, noise: str | None) -> None:
+    """Refuse what a comparison of limiters cannot honour, before anything is read."""
+    if format_ == "html":
+        raise UsageError("--same-limiter makes no page", "choose -f text, md or json")
+    if noise is not None:
+        raise UsageError("--noise is about durations, which --same-limiter does not compare", "leave one of them out")
+
+
+def conclude_sizes(small: Snapshot, large: Snapshot, format_: str, output: Path | None) -> None:
+    """Show whether the limiters agree at two sizes. Raises :class:`GateFailed` unless they are known to."""
+    from triage.compare.sizes import same_limiter
+    from triage.renderers import sizes
+
+    result = same_limiter(small, large)
+    width, color = _terminal(output, format_)
+    write(sizes.render(result, format_, width=width, color=color), output)
+    if result.answer != "same":
+        raise GateFailed(sizes.headline(result).removesuffix("."), sizes.advice(result))
+    raise_if_failed(small, large)
 
 
 def sides(
@@ -91,7 +127,8 @@ def read(file: Path, rulebook: Rulebook, launches: Launches | None = None, kerne
     from dataclasses import replace
 
     from triage import commands
-    from triage.compare.selection import Launches, matches, select
+    from triage.choosing import matches
+    from triage.compare.selection import Launches, select
     from triage.compare.snapshot import snapshot
     from triage.gates import baseline
 
@@ -136,9 +173,15 @@ def rendered(comparison: Comparison, format_: str, output: Path | None) -> str:
     """The comparison in a format, in the width and with the colours of the terminal it goes to."""
     from triage.renderers.diff import render
 
+    width, color = _terminal(output, format_)
+    return render(comparison, format_, width=width, color=color)
+
+
+def _terminal(output: Path | None, format_: str) -> tuple[int, bool]:
+    """The width to write for, and whether in colours."""
     to_terminal = (output is None or str(output) == "-") and sys.stdout.isatty()
     width = min(shutil.get_terminal_size((80, 24)).columns, 120) if to_terminal else 80
-    return render(comparison, format_, width=width, color=to_terminal and format_ == "text")
+    return width, to_terminal and format_ == "text"
 
 
 def write(text: str, target: Path | None, *, default: Path | None = None) -> None:

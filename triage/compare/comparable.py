@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from triage import quantities
-from triage.compare.model import Collection, State
+from triage.compare.model import Collection, Snapshot, State
 from triage.model import Device
 
 # Clocks this far apart are two settings of the GPU, not its usual wander.
@@ -28,22 +28,43 @@ def other_gpu(base: State, head: State) -> bool:
 
 def reasons(base: State, head: State) -> tuple[str, ...]:
     """Why no verdict on the duration can be given; empty where it can. What is unknown is no reason."""
+    size = _size(base, head)
+    return (*_gpu(base, head), *_clocks(base, head), *_modes(base, head), *((size,) if size else ()))
+
+
+def conditions(base: State, head: State) -> tuple[str, ...]:
+    """How the two were collected differently, whatever the problem and the clock of the moment."""
+    old, new = base.collection.clocks, head.collection.clocks
+    clocks = [f"clock control: {old} against {new}"] if _differ(old, new) else []
+    return (*_gpu(base, head), *clocks, *_modes(base, head))
+
+
+def rules(base: Snapshot, head: Snapshot) -> tuple[str, ...]:
+    """Whether the two sides were judged by different rules, as a note."""
+    if not (all(base.rules) and all(head.rules) and base.rules != head.rules):
+        return ()
+    return (
+        f"the two sides were judged by different rules ({' '.join(base.rules)} and {' '.join(head.rules)}): "
+        "a limiter may have moved for that reason alone",
+    )
+
+
+def _gpu(base: State, head: State) -> list[str]:
+    if not other_gpu(base, head):
+        return []
+    return [f"another GPU: {_device(base.kernel.device)} against {_device(head.kernel.device)}"]
+
+
+def _modes(base: State, head: State) -> list[str]:
     old, new = base.collection, head.collection
     found = []
-    if other_gpu(base, head):
-        devices = base.kernel.device, head.kernel.device
-        found.append(f"another GPU: {_device(devices[0])} against {_device(devices[1])}")
-    found += _clocks(base, head)
     if _differ(old.caches, new.caches):
         found.append(f"cache control: {old.caches} between passes against {new.caches}")
     if _differ(old.replay, new.replay):
         found.append(f"replay mode: {old.replay} against {new.replay}")
     if _differ(_generation(old), _generation(new)):
         found.append(f"ncu generation: {old.ncu} against {new.ncu}, whose defaults and counters differ")
-    size = _size(base, head)
-    if size:
-        found.append(size)
-    return tuple(found)
+    return found
 
 
 def notes(base: State, head: State) -> tuple[str, ...]:

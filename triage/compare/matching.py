@@ -35,7 +35,19 @@ def match(base: Sequence[State], head: Sequence[State]) -> list[Matched]:
     work.pairs_by("shape", lambda s: (_name(s), _nvtx(s), _block(s)))
     work.pairs_by("shape", lambda s: (_name(s), _nvtx(s)))
     work.pairs_by("shape", _name)
+    work.same_function()
     work.renamed()
+    return work.result()
+
+
+def match_sizes(small: Sequence[State], large: Sequence[State]) -> list[Matched]:
+    """As :func:`match`, for two sizes of one problem: launch shapes, work and with it every guess at a renamed kernel
+    say nothing there, so only names, NVTX ranges and order count."""
+    work = _Work(list(small), list(large))
+    work.pairs_by("same", lambda s: (s.kernel.device.name, _name(s), _nvtx(s)))
+    work.pairs_by("same", lambda s: (_name(s), _nvtx(s)))
+    work.pairs_by("nvtx", _name)
+    work.same_function()
     return work.result()
 
 
@@ -67,9 +79,8 @@ class _Work:
             if candidates:
                 self.take(kind, candidates.pop(0), place)
 
-    def renamed(self) -> None:
-        """Pair kernels whose name changed: the same bare name first (template arguments or parameters changed), then
-        alike names, then the same work at the same place between the same neighbours."""
+    def same_function(self) -> None:
+        """Pair kernels whose template arguments or parameters changed: the bare name is the same, and unique."""
         base, head = self.free()
         old = Counter(self.base[place].kernel.function for place in base)
         new = Counter(self.head[place].kernel.function for place in head)
@@ -78,6 +89,10 @@ class _Work:
             name = self.head[place].kernel.function
             if old[name] == new[name] == 1:
                 self.take("renamed", places[name], place)
+
+    def renamed(self) -> None:
+        """Pair kernels under another bare name: alike names first, then the same work at the same place between the
+        same neighbours."""
         for accepts in (self._alike, self._same_place):
             base, head = self.free()
             if len(base) * len(head) > _MOST_CANDIDATES:
@@ -98,11 +113,12 @@ class _Work:
 
     def _neighbours(self, base: int, head: int) -> bool:
         """Whether what comes before and after it is the same kernel on both sides."""
-        partners = {place: old for place, (_, old) in self.found.items()}
-        before = (head == 0 and base == 0) or (head > 0 and partners.get(head - 1) == base - 1)
+        before = (head == 0 and base == 0) or self._partners(base - 1, head - 1)
         last = head == len(self.head) - 1 and base == len(self.base) - 1
-        after = last or (head + 1 < len(self.head) and partners.get(head + 1) == base + 1)
-        return before and after
+        return before and (last or self._partners(base + 1, head + 1))
+
+    def _partners(self, base: int, head: int) -> bool:
+        return head in self.found and self.found[head][1] == base
 
     def result(self) -> list[Matched]:
         made: list[Matched] = []

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 
+from triage.choosing import matches, unmatched
 from triage.errors import UsageError
-from triage.model import Kernel, Report
+from triage.model import Report
 
 _RANGE = re.compile(r"(\d+)(?:(-)(\d+)?)?")
 
@@ -60,11 +60,5 @@ def select(report: Report, launches: Launches, kernel: str | None = None) -> Rep
         seen[key] += 1
     if not kept and report.findings:
         what = f"kernel {kernel!r}" if kernel else f"launch {launches.first} of any kernel"
-        known = ", ".join(dict.fromkeys(finding.kernel.function[:60] for finding in report.findings[:20]))
-        raise UsageError(f"there is no {what} in {report.sources[0].path}", f"kernels: {known}")
+        raise unmatched(report, what)
     return replace(report, findings=tuple(kept))
-
-
-def matches(kernel: Kernel, pattern: str | None) -> bool:
-    """Whether the bare name or the whole name matches the glob; no pattern matches everything."""
-    return pattern is None or fnmatchcase(kernel.function, pattern) or fnmatchcase(kernel.name, pattern)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from triage.choosing import matches
 from triage.compare.model import Comparison, Pair, Snapshot, State
 from triage.compare.noise import Noise
-from triage.compare.selection import matches
 from triage.gates.values import Bandwidth
 from triage.model import Kernel
 

@@ -8,6 +8,9 @@ from triage import output as out
 from triage.errors import GateFailed
 from triage.gates.model import Result
 
+# Gates that could not be judged are named up to here.
+_SHOWN = 50
+
 
 def files(
     result: Result, root: Path, *, sarif: Path | None = None, junit: Path | None = None, markdown: Path | None = None
@@ -46,9 +49,11 @@ def conclude(result: Result) -> None:
         out.show(headline(result.comparison))
     else:
         out.show("no baseline: the gates that compare with one were not asked")
-    for outcome in result.outcomes:
-        if outcome.result == "unknown":
-            out.show(f"not judged: {outcome.gate}: {outcome.text}")
+    unknown = [outcome for outcome in result.outcomes if outcome.result == "unknown"]
+    for outcome in unknown[:_SHOWN]:
+        out.show(f"not judged: {outcome.gate}: {outcome.text}")
+    if len(unknown) > _SHOWN:
+        out.show(f"not judged: {len(unknown) - _SHOWN:,} more; --junit FILE writes all")
     bad = result.violated
     source = "the defaults" if result.config.source == "defaults" else f"those of {result.config.source}"
     if bad:

@@ -74,7 +74,12 @@ def finished(base: Path, rank: Rank) -> list[Path]:
 
 
 def merge(reports: Sequence[Report]) -> Report:
-    """One report over several, each with its own sources; shares count the time of all."""
+    """One report over several, each with its own sources; shares count the profiled time of all, what kernels show
+    together is said of all, and the rank that is unlike the others is named."""
+    from triage.diagnosis.hints import hints
+    from triage.diagnosis.ranks import odd_ones
+    from triage.diagnosis.roofs import attainable
+
     total = sum(finding.duration_ns or 0.0 for report in reports for finding in report.findings)
     findings: list[Finding] = []
     offset = 0
@@ -83,9 +88,14 @@ def merge(reports: Sequence[Report]) -> Report:
             share = 100 * finding.duration_ns / total if finding.duration_ns is not None and total else None
             findings.append(replace(finding, source=finding.source + offset, share=share))
         offset += len(report.sources)
-    return replace(
+    warnings = tuple(dict.fromkeys(warning for report in reports for warning in report.warnings))
+    made = replace(
         reports[0],
         findings=tuple(findings),
         sources=tuple(source for report in reports for source in report.sources),
-        warnings=tuple(dict.fromkeys(warning for report in reports for warning in report.warnings)),
+        warnings=warnings,
+        hints=hints(findings),
+        roofs=attainable(findings),
+        surveyed=False,
     )
+    return replace(made, warnings=(*warnings, *odd_ones(made)))

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from triage.diagnosis.hints import hints
 from triage.model import Kernel, Profile, Report
 from triage.ncu.selection import Expected, Selection
 from triage.ncu.survey import Dim3, function_name
@@ -66,8 +67,8 @@ def with_shares(report: Report, matched: Mapping[int, Expected], total_ns: float
         return report
     shapes = [matched[finding.kernel.index].shape for finding in report.findings]
     results = Counter(shape.key for shape in shapes)
-    findings = (
+    findings = tuple(
         replace(finding, share=100 * shape.ns / total_ns / results[shape.key])
         for finding, shape in zip(report.findings, shapes, strict=True)
     )
-    return replace(report, findings=tuple(findings))
+    return replace(report, findings=findings, hints=hints(findings), surveyed=True)

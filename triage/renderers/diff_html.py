@@ -10,8 +10,10 @@ from triage.renderers import diff_wording as words
 from triage.renderers import inlined, page, wording
 from triage.renderers.escape import shorten
 
-# Beyond so many kernels a section of its own each would bury the first ones; the table still has them all.
+# Beyond so many kernels a section of its own each would bury the first ones; the table still has them.
 _DETAILED = 100
+# Beyond so many kernels the others are counted.
+_LISTED = 1000
 
 
 def render(comparison: Comparison, *, width: int = 80, color: bool = False) -> str:
@@ -23,7 +25,8 @@ def render(comparison: Comparison, *, width: int = 80, color: bool = False) -> s
         "title": shorten(f"{_file(comparison.base.path)} to {_file(comparison.head.path)}", 120),
         "words": words,
         "names": words.Names(comparison),
-        "pairs": pairs,
+        "pairs": pairs[:_LISTED],
+        "left_out": words.left_out(len(pairs) - _LISTED),
         "loud": loud,
         "anchor": {id(pair): f"k{place}" for place, pair in enumerate(loud)}.get,
         "ident": id,

@@ -27,8 +27,8 @@ def document(comparison: Comparison) -> dict[str, Any]:
         "comparable": not comparison.reasons,
         "reasons": list(comparison.reasons),
         "warnings": list(words.warnings(comparison)),
-        "base": _side(comparison.base),
-        "head": _side(comparison.head),
+        "base": side(comparison.base),
+        "head": side(comparison.head),
         "kernels": [_pair(pair) for pair in comparison.pairs],
     }
 
@@ -39,7 +39,8 @@ def schema() -> dict[str, Any]:
     return loaded
 
 
-def _side(snapshot: Snapshot) -> dict[str, Any]:
+def side(snapshot: Snapshot) -> dict[str, Any]:
+    """One side of a comparison and how it was collected."""
     device = snapshot.device
     return {
         "path": snapshot.path,

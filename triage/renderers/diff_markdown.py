@@ -53,7 +53,7 @@ def _table(names: words.Names, pairs: tuple[Pair, ...]) -> str:
         rows.append(f"| {' | '.join(cells)} |")
     table = "\n".join(rows)
     left = len(pairs) - _ROWS
-    return table if left <= 0 else f"{table}\n\nand {wording.count(left, 'more kernel')}."
+    return table if left <= 0 else f"{table}\n\nand {wording.count(left, 'more kernel')}: `-f json` holds all."
 
 
 def _change(pair: Pair) -> str:

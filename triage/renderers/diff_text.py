@@ -11,6 +11,8 @@ from triage.renderers.text import Page
 _STYLES = {"slower": "bold red", "faster": "bold green", "same": "", "unknown": "bold yellow"}
 _NARROWEST = 40
 _INDENT = 2
+# Of more kernels that changed those that changed most are shown.
+_DETAILED = 100
 # What did not change is named up to here, then counted.
 _NAMED = 12
 
@@ -25,9 +27,13 @@ def render(comparison: Comparison, *, width: int = 80, color: bool = False) -> s
         page.line(f"Warning: {text}")
     names = words.Names(comparison)
     loud, quiet = words.sections(comparison)
-    for pair in loud:
+    for pair in loud[:_DETAILED]:
         page.blank()
         _pair(page, names, pair)
+    left = words.left_out(len(loud) - _DETAILED)
+    if left:
+        page.blank()
+        page.line(left, style="bold")
     if quiet:
         page.blank()
         page.line(f"No change in {wording.count(len(quiet), 'kernel')}:")

@@ -265,6 +265,17 @@ def _quiet(pair: Pair) -> bool:
     return same and not pair.reasons and not pair.notes
 
 
+def left_out(count: int) -> str:
+    """That so many kernels are not shown, and the way to them; empty for none."""
+    if count <= 0:
+        return ""
+    verb = "is" if count == 1 else "are"
+    return (
+        f"{wording.count(count, 'more kernel')} {verb} left out here: --kernel GLOB chooses kernels by name, "
+        "-f json holds all."
+    )
+
+
 def capital(text: str) -> str:
     """A clause as a sentence's start."""
     return text[:1].upper() + text[1:]

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from triage.amdahl import Headroom
 from triage.model import Device, Diagnosis, Fact, Finding, Kernel, Report, Source
+from triage.renderers.ranking import groups
 from triage.resources import folder
 
 SCHEMA = "triage/report/1"
@@ -25,11 +27,20 @@ _OPEN_KERNELS = 500
 def render(report: Report, *, width: int = 80, color: bool = False) -> str:
     """The report as ASCII JSON, what fits on a line on one line; ``width`` and ``color`` have no effect."""
     deepest = _DEEPEST if len(report.findings) <= _OPEN_KERNELS else _KERNEL_DEPTH
-    return _written(document(report), 0, deepest) + "\n"
+    text = _written({**_opening(report), "kernels": []}, 0, deepest)
+    # One kernel at a time: as plain data all of them take five times the room of their text.
+    margin = " " * _KERNEL_DEPTH
+    kernels = ",\n".join(margin + _written(kernel, _KERNEL_DEPTH, deepest) for kernel in _kernels(report))
+    whole = text.removesuffix("[]\n}") + "[\n" + kernels + "\n ]\n}" if kernels else text
+    return whole + "\n"
 
 
 def document(report: Report) -> dict[str, Any]:
     """The report as plain dictionaries, lists, strings and finite numbers, in the layout of the schema."""
+    return {**_opening(report), "kernels": list(_kernels(report))}
+
+
+def _opening(report: Report) -> dict[str, Any]:
     rulebook = report.rulebook
     return {
         "schema": SCHEMA,
@@ -52,8 +63,13 @@ def document(report: Report) -> dict[str, Any]:
             }
             for roof in report.roofs
         ],
-        "kernels": [_kernel(finding) for finding in report.findings],
+        "share_of": "program" if report.surveyed else "profiled",
     }
+
+
+def _kernels(report: Report) -> Iterator[dict[str, Any]]:
+    for finding, found in zip(report.findings, _headrooms(report), strict=True):
+        yield _kernel(finding, found)
 
 
 def schema() -> dict[str, Any]:
@@ -77,7 +93,17 @@ def _device(device: Device) -> dict[str, Any]:
     return {"name": device.name, "cc": device.cc, "sms": device.sms, "index": device.index}
 
 
-def _kernel(finding: Finding) -> dict[str, Any]:
+def _headrooms(report: Report) -> list[Headroom | None]:
+    """For each finding what removing the limiter from all launches of its kernel means for all time."""
+    found: list[Headroom | None] = [None] * len(report.findings)
+    for group in groups(report):
+        one = group.headroom
+        for place in group.places:
+            found[place] = one
+    return found
+
+
+def _kernel(finding: Finding, found: Headroom | None) -> dict[str, Any]:
     kernel: Kernel = finding.kernel
     return {
         "index": kernel.index,
@@ -94,6 +120,7 @@ def _kernel(finding: Finding) -> dict[str, Any]:
         "nvtx": list(kernel.nvtx),
         "duration_ns": _plain(finding.duration_ns),
         "share": _plain(finding.share),
+        "headroom": _plain(found),
         "diagnosis": _diagnosis(finding.diagnosis),
         "warnings": list(kernel.warnings),
     }

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from html import escape
 
-from triage import quantities
+from triage import amdahl, quantities
 from triage.model import Diagnosis, Evidence, Report
-from triage.renderers import overview, page, wording
+from triage.renderers import bounds, overview, page, wording
 from triage.renderers.escape import clean, markdown, markdown_code, shorten
 from triage.renderers.ranking import Group, by_time, groups
 
@@ -18,28 +18,37 @@ _COMMENT = 60_000
 _TABLE_ROWS = 50
 _NAME = 100
 _TEXT = 1_500
+# Of files, warnings and hints there may be dozens before the first kernel.
+_NOTE = 500
 
 
 def render(report: Report, *, width: int = 80, color: bool = False) -> str:
     """The report as Markdown, at most 60,000 characters; ``width`` and ``color`` have no effect."""
     ranked = by_time(groups(report))
     parts = [f"### {_prose(wording.headline(report))}", _prose(wording.undecided(report))]
-    parts.append("\n".join(f"{_prose(wording.source(source))}  " for source in report.sources[:10]).rstrip())
+    files, more = bounds.sources(report)
+    names = [*(wording.source(source) for source in files), *([more] if more else [])]
+    parts.append("\n".join(f"{_prose(name, _NOTE)}  " for name in names).rstrip())
     common = wording.common_warnings(report)
     notes = overview.report_warnings(report, common)
     if notes:
-        parts.append("\n".join(f"- Warning: {_prose(note)}" for note in notes[:10]))
+        parts.append("\n".join(f"- Warning: {_prose(note, _NOTE)}" for note in notes))
     if ranked:
         parts.append(_table(ranked))
-    if report.hints:
-        parts.append("\n".join(_items("Across kernels", [_prose(hint.text) for hint in report.hints])).rstrip())
+    hints, others = bounds.hints(report)
+    if hints:
+        parts.append("\n".join(_items("Across kernels", [_prose(hint.text, _NOTE) for hint in hints])).rstrip())
+        parts.append(_prose(others))
     closing = _closing(report)
     used = sum(len(part) + 2 for part in parts) + len(closing)
     for position, group in enumerate(ranked):
-        block = _block(group, common)
+        block = _block(group, common, report.surveyed)
         if used + len(block) > _COMMENT:
             left = len(ranked) - position
-            parts.append(f"{wording.count(left, 'kernel')} left out here: a comment holds no more.")
+            parts.append(
+                f"{wording.count(left, 'kernel')} left out here: a comment holds no more. "
+                "`--kernel GLOB` chooses kernels by name, `-f json` holds all."
+            )
             break
         parts.append(block)
         used += len(block) + 2
@@ -66,23 +75,23 @@ def _table(ranked: tuple[Group, ...]) -> str:
     return f"{table}\n\nand {wording.count(left, 'more kernel')}, {quantities.whole_percent(rest)} of the time."
 
 
-def kernel(group: Group, common: tuple[str, ...] = ()) -> str:
+def kernel(group: Group, common: tuple[str, ...] = (), *, surveyed: bool = False) -> str:
     """One kernel as Markdown, for an issue or a review: what limits it, how that is known, what to try. ``common`` are
-    warnings said elsewhere."""
+    warnings said elsewhere, ``surveyed`` that of the report."""
     word = wording.limiter_word(group.shown.diagnosis)
     name = markdown_code(wording.label(group.shown.kernel, _NAME))
-    return "\n".join([f"#### {name}: {_prose(word)}", "", *_body(group, common)]).rstrip() + "\n"
+    return "\n".join([f"#### {name}: {_prose(word)}", "", *_body(group, common, surveyed)]).rstrip() + "\n"
 
 
-def _block(group: Group, common: tuple[str, ...]) -> str:
+def _block(group: Group, common: tuple[str, ...], surveyed: bool) -> str:
     # Inside a summary everything is HTML until the first blank line, so Markdown's own escapes do not apply.
     name = escape(wording.label(group.shown.kernel, _NAME))
     word = escape(wording.limiter_word(group.shown.diagnosis))
     summary = f"<details><summary><code>{name}</code>: {word}</summary>"
-    return "\n".join([summary, "", *_body(group, common), "</details>"])
+    return "\n".join([summary, "", *_body(group, common, surveyed), "</details>"])
 
 
-def _body(group: Group, common: tuple[str, ...]) -> list[str]:
+def _body(group: Group, common: tuple[str, ...], surveyed: bool) -> list[str]:
     diagnosis = group.shown.diagnosis
     lines = [_prose(diagnosis.summary), ""]
     measured = page.measured_line(group)
@@ -90,7 +99,7 @@ def _body(group: Group, common: tuple[str, ...]) -> list[str]:
     if diagnosis.limiter:
         why = f": {'; '.join(diagnosis.confidence_why)}" if diagnosis.confidence_why else ""
         lines += [f"Confidence is {diagnosis.confidence}{_prose(why)}.", ""]
-    lines += _fixes(diagnosis)
+    lines += _fixes(group, surveyed)
     lines += _unsettled(diagnosis)
     if diagnosis.experiment and (diagnosis.limiter is None or diagnosis.confidence == "low"):
         lines += [f"**An experiment that would settle it:** {_prose(diagnosis.experiment)}", ""]
@@ -111,7 +120,8 @@ def _body(group: Group, common: tuple[str, ...]) -> list[str]:
     return lines + _items("Warnings", [_prose(text) for text in warnings])
 
 
-def _fixes(diagnosis: Diagnosis) -> list[str]:
+def _fixes(group: Group, surveyed: bool) -> list[str]:
+    diagnosis = group.shown.diagnosis
     if not diagnosis.fixes:
         return []
     first, *others = (
@@ -122,6 +132,8 @@ def _fixes(diagnosis: Diagnosis) -> list[str]:
     if bound is not None and bound.speedup is not None:
         colon = ":" if bound.text else "."
         lines.append(f"At most {quantities.factor(bound.speedup)} as fast{colon} {_prose(bound.text)}".rstrip())
+        whole = amdahl.sentence(group.headroom, surveyed=surveyed)
+        lines[-1] += f" {_prose(whole)}" if whole else ""
     lines.append("")
     return lines + _items("Then", others) + _items("Not if", [_prose(text) for text in diagnosis.unless])
 
@@ -154,8 +166,8 @@ def _evidence(item: Evidence) -> str:
     return f"{_prose(page.evidence_text(item))}: {_prose(item.label or item.fact)}"
 
 
-def _prose(text: str) -> str:
-    return markdown(shorten(clean(text), _TEXT))
+def _prose(text: str, limit: int = _TEXT) -> str:
+    return markdown(shorten(clean(text), limit))
 
 
 def _closing(report: Report) -> str:

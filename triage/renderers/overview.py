@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from triage import quantities
 from triage.model import Quantity, Report
-from triage.renderers import wording
+from triage.renderers import bounds, wording
 from triage.renderers.escape import shorten
 from triage.renderers.page import FAMILIES, family
 from triage.renderers.ranking import Group
@@ -32,7 +32,7 @@ def second_sentence(report: Report, ranked: Sequence[Group]) -> str:
         parts.append(f"{len(report.findings):,} launches took {quantities.duration(sum(known))} in all.")
     bounded = [group for group in ranked if group.saving_ns is not None]
     if bounded and len(ranked) > 1:
-        most = max(bounded, key=lambda group: group.saving_ns or 0.0)
+        most = max(bounded, key=lambda group: group.at_stake or 0.0)
         name = shorten(wording.short_name(most.shown.kernel, ranked), 100)
         parts.append(
             f"Most to win back where it can be bounded: {name}, at most {quantities.duration(most.saving_ns)} "
@@ -42,7 +42,7 @@ def second_sentence(report: Report, ranked: Sequence[Group]) -> str:
     return " ".join(part for part in parts if part)
 
 
-def ranking_note(report: Report, ranked: Sequence[Group]) -> str:
+def ranking_note(report: Report, ranked: Sequence[Group], listed: Sequence[Group]) -> str:
     """How the list is ordered, and what was folded."""
     if len(ranked) == 1:
         order = "One kernel." if len(report.findings) == 1 else "One kernel, launched more than once."
@@ -55,7 +55,9 @@ def ranking_note(report: Report, ranked: Sequence[Group]) -> str:
         order = "Longest first."
     folded = len(report.findings) - len(ranked)
     if folded:
-        rows = "one row" if len(ranked) == 1 else f"{len(ranked):,} rows"
+        rows = (
+            "one row" if len(ranked) == 1 else f"{len(ranked):,} {'rows' if len(listed) == len(ranked) else 'kernels'}"
+        )
         order += f" {len(report.findings):,} launches are folded into {rows}: same kernel, same shape, same limiter."
     return order
 
@@ -68,22 +70,18 @@ def families(report: Report) -> tuple[tuple[str, str], ...]:
 
 def report_warnings(report: Report, common: Iterable[str]) -> tuple[str, ...]:
     """Warnings about the report, its files, and those that every kernel carries."""
-    files = [
-        f"{wording.file_name(source.path)}: {text}" if len(report.sources) > 1 else text
-        for source in report.sources
-        for text in source.warnings
-    ]
-    return tuple(dict.fromkeys((*report.warnings, *files, *(f"All kernels: {text}" for text in common))))
+    return tuple(dict.fromkeys((*bounds.warnings(report), *(f"All kernels: {text}" for text in common))))
 
 
-def hints(report: Report, ranked: Sequence[Group]) -> tuple[tuple[str, tuple[tuple[int, int], ...]], ...]:
+def hints(report: Report, listed: Sequence[Group]) -> tuple[tuple[str, tuple[tuple[int, int], ...]], ...]:
     """What several kernels together show, each with the rows (rank, place) it is about; many rows are not listed."""
-    ranks = {place: (rank, group.place) for rank, group in enumerate(ranked, 1) for place in group.places}
-    made = []
-    for hint in report.hints:
+    ranks = {place: (rank, group.place) for rank, group in enumerate(listed, 1) for place in group.places}
+    kept, left = bounds.hints(report)
+    made: list[tuple[str, tuple[tuple[int, int], ...]]] = []
+    for hint in kept:
         rows = dict.fromkeys(ranks[place] for place in hint.kernels if place in ranks)
         made.append((hint.text, tuple(sorted(rows)) if len(rows) <= _HINT_ROWS else ()))
-    return tuple(made)
+    return (*made, (left, ())) if left else tuple(made)
 
 
 def how_measured(report: Report) -> str:

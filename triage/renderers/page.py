@@ -232,9 +232,9 @@ def source_text(text: str) -> str:
     return text.expandtabs(4).strip()
 
 
-def launch_list(group: Group) -> tuple[tuple[int, Finding], ...]:
-    """Every launch of a group with its place in the report."""
-    return tuple(zip(group.places, group.findings, strict=True))
+def launch_list(group: Group, limit: int) -> tuple[tuple[int, Finding], ...]:
+    """The first ``limit`` launches of a group with their places in the report."""
+    return tuple(zip(group.places, group.findings, strict=True))[:limit]
 
 
 def _percent_or(value: float | None, otherwise: str) -> str:

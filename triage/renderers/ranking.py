@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from statistics import median
 
+from triage.amdahl import Headroom, headroom
 from triage.model import Finding, Report
 
 
@@ -15,7 +16,8 @@ class Group:
 
     ``places`` are their positions in ``Report.findings`` (the page's ``#k`` fragments), ``shown`` the launch
     whose duration is nearest the median: it stands for all. ``duration_ns`` and ``share`` are sums (``None``
-    when no launch was timed), ``shortest`` and ``longest`` the spread of one launch in ns.
+    when no launch was timed), ``shortest`` and ``longest`` the spread of one launch in ns. ``weight`` is what ranks
+    it: its share where a survey measured the program, else its duration.
     """
 
     findings: tuple[Finding, ...]
@@ -26,14 +28,30 @@ class Group:
     share: float | None
     shortest: float | None
     longest: float | None
+    weight: float | None
 
     @property
     def saving_ns(self) -> float | None:
         """Time that removing the limiter could save, over all launches, in ns; ``None`` where it is not bounded."""
+        return self._saved(self.duration_ns)
+
+    @property
+    def at_stake(self) -> float | None:
+        """The part of ``weight`` that removing the limiter could save; all of it where that is not bounded."""
+        saved = self._saved(self.weight)
+        return self.weight if saved is None else saved
+
+    @property
+    def headroom(self) -> Headroom | None:
+        """What removing the limiter from all these launches means for the time that shares are of."""
         bound = self.shown.diagnosis.bound
-        if self.duration_ns is None or bound is None or bound.speedup is None or bound.speedup < 1:
+        return headroom(self.share, bound.speedup if bound is not None else None)
+
+    def _saved(self, whole: float | None) -> float | None:
+        bound = self.shown.diagnosis.bound
+        if whole is None or bound is None or bound.speedup is None or bound.speedup < 1:
             return None
-        return self.duration_ns * (1 - 1 / bound.speedup)
+        return whole * (1 - 1 / bound.speedup)
 
 
 def groups(report: Report) -> tuple[Group, ...]:
@@ -54,18 +72,16 @@ def groups(report: Report) -> tuple[Group, ...]:
 
 
 def by_time(folded: tuple[Group, ...]) -> tuple[Group, ...]:
-    """Longest total time first; what was not timed keeps its order at the end."""
-    return tuple(sorted(folded, key=lambda group: _known(group.duration_ns) or -1.0, reverse=True))
+    """Most of the time first; what was not timed keeps its order at the end."""
+    return tuple(sorted(folded, key=lambda group: _known(group.weight) or -1.0, reverse=True))
 
 
 def by_saving(folded: tuple[Group, ...]) -> tuple[Group, ...]:
     """Most time to win back first. Where the gain is not bounded the whole time is at stake, so it counts in full."""
 
     def at_stake(group: Group) -> float:
-        if group.duration_ns is None:
-            return -1.0
-        saving = group.saving_ns
-        return group.duration_ns if saving is None else saving
+        known = group.at_stake
+        return -1.0 if known is None else known
 
     return tuple(sorted(folded, key=at_stake, reverse=True))
 
@@ -80,15 +96,17 @@ def _group(report: Report, places: tuple[int, ...]) -> Group:
         durations = [_known(finding.duration_ns) for finding in findings]
         distances = [math.inf if duration is None else abs(duration - middle) for duration in durations]
         position = distances.index(min(distances))
+    duration, share = sum(timed) if timed else None, sum(shares) if shares else None
     return Group(
         findings=findings,
         places=places,
         shown=findings[position],
         place=places[position],
-        duration_ns=sum(timed) if timed else None,
-        share=sum(shares) if shares else None,
+        duration_ns=duration,
+        share=share,
         shortest=min(timed) if timed else None,
         longest=max(timed) if timed else None,
+        weight=share if report.surveyed else duration,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from triage import quantities
 from triage.model import Device, Roof
@@ -89,15 +89,19 @@ class Figure:
     attained: str
 
 
-def figures(ranked: Sequence[Group], roofs: Sequence[Roof] = ()) -> tuple[Figure, ...]:
+def figures(ranked: Sequence[Group], roofs: Sequence[Roof] = (), left_out: int = 0) -> tuple[Figure, ...]:
     """One figure for each GPU with at least one kernel whose intensity, FLOP/s and DRAM peak are known; ``roofs`` are
-    the report's attainable ones."""
+    the report's attainable ones, ``left_out`` counts kernels that the list does not show."""
     reachable = {roof.device: roof for roof in roofs}
     devices: dict[Device, list[tuple[int, Group]]] = {}
     for rank, group in enumerate(ranked, 1):
         devices.setdefault(group.shown.kernel.device, []).append((rank, group))
     made = (_figure(device, members, reachable.get(device)) for device, members in devices.items())
-    return tuple(figure for figure in made if figure is not None)
+    found = tuple(figure for figure in made if figure is not None)
+    if not left_out:
+        return found
+    note = Note(f"Only kernels of the list are drawn and counted; it leaves out {left_out:,}.", ())
+    return tuple(replace(figure, notes=(*figure.notes, note)) for figure in found)
 
 
 def _figure(device: Device, members: Sequence[tuple[int, Group]], reachable: Roof | None) -> Figure | None:
@@ -131,7 +135,8 @@ def _figure(device: Device, members: Sequence[tuple[int, Group]], reachable: Roo
     notes = []
     if idle:
         notes.append(Note("Without floating-point arithmetic, so at the left edge:", tuple(idle)))
-        points += tuple(_edge_point(rank, group) for rank, group in members if (rank, group.place) in set(idle))
+        at_edge = set(idle)
+        points += tuple(_edge_point(rank, group) for rank, group in members if (rank, group.place) in at_edge)
     beyond = tuple((rank, group.place) for rank, group, intensity, _ in placed if not _LEAST <= intensity <= _MOST)
     if beyond:
         notes.append(Note("Drawn at the edge, because their intensity lies beyond it (DRAM hardly used):", beyond))

@@ -9,9 +9,9 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from triage import quantities
+from triage import amdahl, quantities
 from triage.model import Diagnosis, Report
-from triage.renderers import wording
+from triage.renderers import bounds, wording
 from triage.renderers.escape import clean, shorten
 from triage.renderers.ranking import Group, by_time, groups
 
@@ -27,6 +27,8 @@ _FAMILY_STYLE = {
 }
 _NARROWEST = 40
 _MISSING_SHOWN = 4
+# Of more kernels those that take most of the time are shown.
+_KERNELS = 100
 # A command longer than this (characters) is printed once, for the first kernel that needs one.
 _COMMAND = 400
 
@@ -36,25 +38,31 @@ def render(report: Report, *, width: int = 80, color: bool = False) -> str:
     page = Page(max(width, _NARROWEST), color)
     page.line(wording.headline(report), style="bold")
     page.line(wording.undecided(report))
-    for source in report.sources:
+    files, more = bounds.sources(report)
+    for source in files:
         page.line(wording.source(source), style="dim")
-        for warning in source.warnings:
-            page.line(f"Warning: {warning}")
-    for warning in report.warnings:
+    page.line(more, style="dim")
+    for warning in bounds.warnings(report):
         page.line(f"Warning: {warning}")
     common = wording.common_warnings(report)
     for warning in common:
         page.line(f"Warning, for all kernels: {warning}")
     ranked = by_time(groups(report))
-    digits = len(str(len(ranked)))
-    for rank, group in enumerate(ranked, 1):
+    listed = bounds.shown(ranked, _KERNELS)
+    digits = len(str(len(listed)))
+    for rank, group in enumerate(listed, 1):
         page.blank()
         _kernel(page, report, rank, digits, group, common)
-    if report.hints:
+    if len(listed) < len(ranked):
+        page.blank()
+        page.line(bounds.left_out(ranked, listed), style="bold")
+    hints, others = bounds.hints(report)
+    if hints:
         page.blank()
         page.line("Across kernels", style="bold")
-        for hint in report.hints:
+        for hint in hints:
             page.line(hint.text, lead="  - ", indent=4)
+        page.line(others, indent=4)
     return page.text()
 
 
@@ -74,6 +82,10 @@ def _kernel(page: Page, report: Report, rank: int, digits: int, group: Group, co
         page.line(opening, indent=indent, opening=(word, style))
     if diagnosis.fixes:
         page.line(f"Try first: {diagnosis.fixes[0].text}", indent=indent)
+        if diagnosis.bound is not None and diagnosis.bound.speedup is not None:
+            whole = amdahl.sentence(group.headroom, surveyed=report.surveyed)
+            most = quantities.factor(diagnosis.bound.speedup)
+            page.line(f"At most {most} as fast without this limiter. {whole}".rstrip(), indent=indent)
     if diagnosis.lines:
         line = diagnosis.lines[0]
         page.line(
@@ -171,11 +183,13 @@ class Page:
             margin = lead if lead and number == 0 else " " * indent
             self._console.print(Text(margin) + part, soft_wrap=True)
 
-    def verbatim(self, text: str, *, indent: int) -> None:
-        """``text`` on one line whatever its length, so that it can be copied."""
+    def verbatim(self, text: str, *, indent: int, opening: tuple[str, str] = ("", "")) -> None:
+        """``text`` on one line whatever its length, so that it can be copied; ``opening`` first in its own style."""
         from rich.text import Text
 
-        self._console.print(Text(" " * indent + clean(text)), soft_wrap=True)
+        self._console.print(
+            Text(" " * indent) + Text(clean(opening[0]), style=opening[1]) + clean(text), soft_wrap=True
+        )
 
     def blank(self) -> None:
         self._console.print()

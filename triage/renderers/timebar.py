@@ -12,7 +12,7 @@ from triage.renderers.ranking import Group, by_time
 
 # Segments narrower than this (percent) cannot be told apart nor clicked; they are drawn as one.
 _NARROW = 0.8
-_SEGMENTS = 16
+SEGMENTS = 16
 # A segment holds its rank where it is this wide (percent) for each digit, and a margin.
 _DIGIT, _MARGIN = 1.5, 3.0
 
@@ -33,12 +33,15 @@ class Segment:
         return round(self.x + self.width / 2, 2)
 
 
-def segments(ranked: Sequence[Group]) -> tuple[Segment, ...]:
-    """The bar for kernels in the order of the list (whose ranks it shows); empty for fewer than two timed ones."""
-    timed = [(rank, group) for rank, group in enumerate(ranked, 1) if group.share]
-    if len(timed) < 2:
+def segments(listed: Sequence[Group], ranked: Sequence[Group] | None = None) -> tuple[Segment, ...]:
+    """The bar for kernels in the order of the list (whose ranks it shows); empty for fewer than two timed ones.
+    ``ranked`` are all, those that the list leaves out too, where it does."""
+    ranked = listed if ranked is None else ranked
+    timed = [(rank, group) for rank, group in enumerate(listed, 1) if group.share]
+    whole = [group.share for group in ranked if group.share]
+    if len(whole) < 2:
         return ()
-    longest = {group.place for group in by_time(tuple(ranked))[:_SEGMENTS]}
+    longest = {group.place for group in by_time(tuple(ranked))[:SEGMENTS]}
     made: list[Segment] = []
     x = 0.0
     for rank, group in timed:
@@ -53,8 +56,10 @@ def segments(ranked: Sequence[Group]) -> tuple[Segment, ...]:
         family = page.family(group.shown.diagnosis)
         made.append(Segment(round(x, 2), round(share, 2), family, group.place, text, title))
         x += share
-    left = len(timed) - len(made)
-    if left and x < 99.95:
-        rest = f"{wording.count(left, 'other kernel')}, {quantities.percent(100 - x)} of the time together"
-        made.append(Segment(round(x, 2), round(100 - x, 2), "rest", None, "", rest))
+    left = len(whole) - len(made)
+    # Where a survey told the program's time, kernels that were not profiled take some of it: that stays blank.
+    width = sum(whole) - x
+    if left and width > 0.05:
+        rest = f"{wording.count(left, 'other kernel')}, {quantities.percent(width)} of the time together"
+        made.append(Segment(round(x, 2), round(width, 2), "rest", None, "", rest))
     return tuple(made)

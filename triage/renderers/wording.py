@@ -25,6 +25,8 @@ _LINE_WORDS = (
 )
 # The kernels that together take this much of the time are the ones worth a look first.
 _MOST = 80.0
+# All of them together, but for rounding.
+_NEARLY_ALL = 99.5
 
 
 def headline(report: Report) -> str:
@@ -36,7 +38,7 @@ def headline(report: Report) -> str:
     name = shorten(short_name(first.shown.kernel, ranked), 100)
     if len(ranked) == 1:
         return f"{name} {_limited(first.shown)}."
-    start = _where_time_goes(ranked)
+    start = _where_time_goes(ranked, report.surveyed)
     longest = "the longest" if first.duration_ns is not None else "the first"
     return f"{start}; {longest}, {name}, {_limited(first.shown)}."
 
@@ -150,9 +152,9 @@ def explain_command(report: Report, group: Group) -> str:
     return f"triage explain {shell_path(report, group)} --kernel {group.shown.kernel.index}"
 
 
-def count(number: int, noun: str) -> str:
-    """``1 kernel``, ``1,000 kernels``."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def count(number: int, noun: str, plural: str = "s") -> str:
+    """``1 kernel``, ``1,000 kernels``; ``plural`` is the ending."""
+    return f"{number:,} {noun}{'' if number == 1 else plural}"
 
 
 def lowered(title: str) -> str:
@@ -179,7 +181,7 @@ def common_warnings(report: Report) -> tuple[str, ...]:
     return tuple(text for text in warnings(report.findings[0]) if all(text in each for each in carried))
 
 
-def _where_time_goes(ranked: Sequence[Group]) -> str:
+def _where_time_goes(ranked: Sequence[Group], surveyed: bool) -> str:
     total = len(ranked)
     if ranked[0].share is None:
         return f"{total:,} kernels, not timed"
@@ -190,10 +192,11 @@ def _where_time_goes(ranked: Sequence[Group]) -> str:
             break
         covered += group.share
         needed += 1
-    if needed == total:
+    if needed == total and covered > _NEARLY_ALL:
         return f"{total:,} kernels share the time"
     verb = "takes" if needed == 1 else "take"
     time = "time" if all(group.share is not None for group in ranked) else "measured time"
+    time = "program's kernel time" if surveyed else time
     return f"{needed:,} of {total:,} kernels {verb} {quantities.whole_percent(min(covered, 100.0))} of the {time}"
 
 
