@@ -59,7 +59,7 @@ def test_an_undecided_answer_names_the_counter_that_was_taken_away() -> None:
     assert named > 0.8 * undecided
 
 
-# The same kernels twice: with nearly all counters of ncu's sections, and a later version of them with the triage set alone.
+# The same kernels twice: with nearly all counters of ncu's sections, and later on with the triage set alone.
 CALIBRATION = (
     *labelled("calibration_h200.csv", "calibration_h200.yaml"),
     *labelled("validate_h200.csv", "validate_h200.yaml"),
