@@ -38,10 +38,9 @@ def rulebook(folders: Sequence[Path], profile: str | None) -> Rulebook:
 
 def wanted_metrics(rules: Rulebook) -> frozenset[str]:
     """What reading a report asks for: every metric that any way to any fact may use, and what bears witness to them."""
-    from triage.diagnosis.consistency import read_by
-    from triage.diagnosis.relations import WITNESSES
+    from triage.diagnosis.consistency import read_by, wanted
 
-    return read_by(rules) | WITNESSES | {"profiler__replayer_passes"}
+    return wanted(read_by(rules)) | {"profiler__replayer_passes"}
 
 
 def diagnosed(

@@ -9,8 +9,10 @@ which metrics must therefore be left out; a metric that other relations confirm 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import chain
 
-from triage.diagnosis.relations import relations
+from triage.diagnosis import definitions, relations
 from triage.model import Kernel, Launch, RulebookId
 from triage.rules.rulebook import Rulebook
 
@@ -59,13 +61,23 @@ def read_by(rules: Rulebook) -> frozenset[str]:
     return found
 
 
+def wanted(names: frozenset[str]) -> frozenset[str]:
+    """``names`` with the metrics that bear witness for them."""
+    return names | relations.WITNESSES | definitions.WITNESSES | frozenset(definitions.rolled_up(names).values())
+
+
+@lru_cache(maxsize=16)
+def _defined(names: frozenset[str]) -> definitions.Definitions:
+    return definitions.Definitions.among(names)
+
+
 def check(kernel: Kernel, names: frozenset[str]) -> Doubts:
-    """The contradictions among those metrics of a kernel that are in ``names`` or :data:`WITNESSES`.
+    """The contradictions among those metrics of a kernel that are in ``names``, and what :func:`wanted` adds to them.
 
     Values that are impossible by themselves (negative, above 110 % of a peak) are left to the facts, which leave them
     out as they meet them.
     """
-    found = list(relations(kernel, names))
+    found = list(chain(relations.relations(kernel, names), _defined(names).relations(kernel.metrics)))
     broken = [relation for relation in found if not relation.holds]
     if not broken:
         return Doubts()

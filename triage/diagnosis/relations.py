@@ -22,10 +22,12 @@ _ROLLUPS = (f"sm__throughput.avg{_ELAPSED}", f"gpu__compute_memory_throughput.av
 # Constituents of either roll-up on every chip seen since 2020, for tables that do not list them.
 _PARTS = {
     _ROLLUPS[0]: tuple(
-        f"sm__{part}.avg{_ELAPSED}"
+        f"{part}.avg{_ELAPSED}"
         for part in (
-            "inst_executed", "inst_executed_pipe_lsu", "inst_executed_pipe_xu", "inst_executed_pipe_adu",
-            "mio_inst_issued", "pipe_alu_cycles_active", "pipe_fma_cycles_active", "pipe_fp64_cycles_active",
+            "sm__inst_executed", "sm__inst_executed_pipe_lsu", "sm__inst_executed_pipe_xu", "sm__mio_inst_issued",
+            "sm__inst_executed_pipe_adu", "sm__inst_executed_pipe_tex", "sm__pipe_alu_cycles_active",
+            "sm__pipe_fma_cycles_active", "sm__pipe_fmaheavy_cycles_active", "sm__pipe_fp64_cycles_active",
+            "sm__pipe_tensor_cycles_active", "sm__issue_active", "idc__request_cycles_active",
         )
     ),
     _ROLLUPS[1]: tuple(
@@ -33,6 +35,8 @@ _PARTS = {
         for part in (
             "dram__cycles_active", "l1tex__data_pipe_lsu_wavefronts", "l1tex__lsuin_requests", "lts__t_sectors",
             "lts__t_tag_requests", "lts__d_sectors", "lts__lts2xbar_cycles_active", "lts__xbar2lts_cycles_active",
+            "l1tex__data_pipe_tex_wavefronts", "l1tex__f_wavefronts", "l1tex__texin_sm2tex_req_cycles_active",
+            "lts__d_atomic_input_cycles_active",
         )
     ),
 }  # fmt: skip
@@ -41,26 +45,13 @@ _LATENCY = "smsp__average_warp_latency_per_inst_issued.ratio"
 _SAMPLED, _SAMPLES = "smsp__pcsamp_warps_issue_stalled_", "smsp__pcsamp_sample_count"
 _DURATION = "gpu__time_duration.sum"
 _OCCUPANCY = tuple(f"launch__occupancy_limit_{what}" for what in ("registers", "shared_mem", "blocks", "warps"))
+_MOST_WARPS = "sm__maximum_warps_avg_per_active_cycle"
 _IDLE = "_not_issued"
 _DIMENSIONS = frozenset({"%", "ns", "hz", "byte", "byte/s"})
 # Below so many nanoseconds the passes of one kernel differ too much to compare rates.
 _TOO_SHORT = 5000.0
 # So many of the nineteen reasons make the sum worth comparing from below too.
 _MOST_STALLS = 15
-# What a count may at most be of another: (part, whole, factor). A request of 32 lanes moves 32 sectors at most; the
-# two are counted in different passes.
-_AT_MOST = (
-    *(
-        (f"l1tex__t_sectors_pipe_lsu_mem_{path}.sum", f"l1tex__t_requests_pipe_lsu_mem_{path}.sum", 33.5)
-        for path in ("global_op_ld", "global_op_st", "local_op_ld", "local_op_st")
-    ),
-    ("memory_l2_theoretical_sectors_global_ideal", "memory_l2_theoretical_sectors_global", 1.001),
-    ("memory_l1_wavefronts_shared_ideal", "memory_l1_wavefronts_shared", 1.001),
-    ("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", 1.1),
-    (f"sm__warps_active.avg{_ACTIVE}", "sm__maximum_warps_per_active_cycle_pct", 1.1),
-    (f"gpu__dram_throughput.avg{_ELAPSED}", f"gpu__compute_memory_throughput.avg{_ELAPSED}", 1.02),
-    ("smsp__warps_eligible.avg.per_cycle_active", "smsp__warps_active.avg.per_cycle_active", 1.05),
-)
 # The largest value there can be, whatever the chip.
 _LIMITS = {
     "smsp__thread_inst_executed_per_inst_executed.ratio": 32.1,
@@ -75,6 +66,7 @@ WITNESSES = frozenset({
     *(f"launch__{part}_dim_{axis}" for part in ("grid", "block") for axis in "xyz"),
     "launch__grid_size", "launch__block_size", "launch__thread_count", "launch__sm_count",
     "launch__waves_per_multiprocessor", "device__attribute_multiprocessor_count", "launch__cluster_size", *_OCCUPANCY,
+    _MOST_WARPS,
     *(part for parts in _PARTS.values() for part in parts), _DURATION, _LATENCY, _SAMPLES,
     "sm__cycles_elapsed.max", "sm__cycles_elapsed.avg.per_second",
     "gpc__cycles_elapsed.max", "gpc__cycles_elapsed.avg.per_second",
@@ -109,7 +101,6 @@ class _Plan:
     rates: tuple[tuple[str, str], ...]
     stalls: tuple[str, ...]
     samples: tuple[str, ...]
-    bounded: tuple[tuple[str, str, float], ...]
 
 
 @lru_cache(maxsize=16)
@@ -134,7 +125,6 @@ def _plan(names: frozenset[str]) -> _Plan:
             name for name in known if name.startswith(_STALL) and name.endswith(_PER_ISSUE) and _IDLE not in name
         ),
         samples=tuple(name for name in known if name.startswith(_SAMPLED) and not name.endswith(_IDLE)),
-        bounded=tuple(entry for entry in _AT_MOST if entry[0] in names and entry[1] in names),
     )
 
 
@@ -161,12 +151,6 @@ def relations(kernel: Kernel, names: frozenset[str]) -> Iterator[Relation]:
         if low is not None and high is not None:
             yield Relation(
                 (elapsed, active), low <= high * 1.1 + 1, f"{elapsed} {low:g} is above {active} {high:g}", exact=False
-            )
-    for part, whole, factor in plan.bounded:
-        few, many = _number(metrics, part), _number(metrics, whole)
-        if few is not None and many is not None:
-            yield Relation(
-                (part, whole), few <= many * factor + 1, f"{part} is {few:g}, {whole} only {many:g}", exact=False
             )
 
 
@@ -228,15 +212,26 @@ def _launch(kernel: Kernel) -> Iterator[Relation]:
 
 
 def _waves(metrics: Metrics) -> Iterator[Relation]:
-    """Waves are the grid over what all SMs hold at once; a launch has no more SMs than the device."""
+    """Waves are the grid over what all SMs hold at once, and so are the warps of an SM; a launch has no more SMs than
+    the device."""
     sms, device = _number(metrics, "launch__sm_count"), _number(metrics, "device__attribute_multiprocessor_count")
     if sms is not None and device is not None:
         pair = ("launch__sm_count", "device__attribute_multiprocessor_count")
         yield Relation(pair, sms <= device, f"launch__sm_count is {sms:g} on a device of {device:g} SMs", exact=False)
-    grid, waves = _number(metrics, "launch__grid_size"), _number(metrics, "launch__waves_per_multiprocessor")
     limits = [_number(metrics, name) for name in _OCCUPANCY]
+    for name, limit in zip(_OCCUPANCY, limits, strict=True):
+        if limit is not None and limit < 1:
+            yield Relation((name,), False, f"{name} is {limit:g}, but the kernel ran")
     known = [limit for limit in limits if limit]
-    if sms and grid and waves and len(known) == len(limits) and not _number(metrics, "launch__cluster_size"):
+    if len(known) < len(limits):
+        return
+    block, warps = _number(metrics, "launch__block_size"), _number(metrics, _MOST_WARPS)
+    if block and warps is not None:
+        told = min(known) * math.ceil(block / 32)
+        text = f"{_MOST_WARPS} is {warps:g} but block size and occupancy limits make {told:g}"
+        yield Relation((_MOST_WARPS, "launch__block_size", *_OCCUPANCY), _same(told, warps), text)
+    grid, waves = _number(metrics, "launch__grid_size"), _number(metrics, "launch__waves_per_multiprocessor")
+    if sms and grid and waves and not _number(metrics, "launch__cluster_size"):
         told = grid / (sms * min(known))
         text = f"launch__waves_per_multiprocessor is {waves:g} but grid, SMs and occupancy limits make {told:.3g}"
         names = ("launch__waves_per_multiprocessor", "launch__grid_size", "launch__sm_count", *_OCCUPANCY)
