@@ -123,6 +123,16 @@ def test_raw_page_without_units_row_and_with_short_rows(tmp_path: Path) -> None:
         {DURATION: Quantity(7)},
     ]
     assert any("shorter than the header" in warning for warning in profile.warnings)
+    # In automatic units 42.27 may be microseconds: without their row nobody can tell.
+    assert any("row of units" in warning and "lost" in warning for warning in profile.warnings)
+
+
+def test_a_row_of_units_below_a_result_is_not_the_tables(tmp_path: Path) -> None:
+    header, units, *results = fixture("raw_auto.csv").read_text(encoding="utf-8").splitlines(keepends=True)
+    profile = load(write(tmp_path, "".join([header, results[0], units, *results[1:]])))
+    assert len(profile.kernels) == 3
+    assert {kernel.metrics[DURATION].unit for kernel in profile.kernels} == {""}  # type: ignore[union-attr]
+    assert any("row of units" in warning for warning in profile.warnings)
 
 
 # Details pages

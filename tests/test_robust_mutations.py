@@ -15,6 +15,7 @@ from pathlib import Path
 
 import mutants
 import pytest
+import structural
 from mutants import MUTATIONS, Intact, complaint
 from warm_reader import Warm
 
@@ -34,7 +35,9 @@ TEXTS = {
     "graph_raw.csv": 100,
     "log_bad_metric.txt": 50,
 }
-REPORTS, VALUES = 120, 90
+REPORTS, VALUES, BLOCKS = 120, 90, 90
+# Of each text.
+STRUCTURAL = 50
 SLOWEST_S = 10
 
 
@@ -68,6 +71,24 @@ def test_mutated_texts(tmp_path: Path, name: str) -> None:
         wrong = complaint(path, intact)
         assert not wrong, (number, mutation.__name__, wrong)
         assert time.monotonic() - begun < SLOWEST_S
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_texts_that_keep_their_form(tmp_path: Path, name: str) -> None:
+    """Lines, cells, columns, numbers, units and separators changed, so that what is left is still a report."""
+    source = DATA / f"readers_{name}"
+    chance = random.Random(name)
+    intact = Intact.of(source) if "log" not in name else Intact(source)
+    path = tmp_path / source.name
+    for number in range(STRUCTURAL):
+        data, made = source.read_bytes(), []
+        for _ in range(chance.choice((1, 1, 2))):
+            mutation = chance.choice(structural.TEXTS)
+            data = mutation(data if len(data) > 1 else b"xx", chance)
+            made.append(mutation.__name__)
+        path.write_bytes(data)
+        wrong = complaint(path, intact)
+        assert not wrong, (number, made, wrong)
 
 
 @pytest.fixture(scope="module")
@@ -117,6 +138,12 @@ def test_altered_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warm: 
         return bytes(changed)
 
     _all(tmp_path, (flipped() for _ in range(VALUES)), warm, intact)
+
+
+def test_changed_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warm: Warm, intact: Intact) -> None:
+    monkeypatch.setattr(process, "run", warm.run)
+    chance, mutations = random.Random(11), structural.of_blocks(REPORT)
+    _all(tmp_path, (chance.choice(mutations)(b"", chance) for _ in range(BLOCKS)), warm, intact)
 
 
 def _all(folder: Path, mutated: Iterator[bytes], warm: Warm, intact: Intact) -> None:

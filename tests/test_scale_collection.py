@@ -126,6 +126,32 @@ def test_damage_of_a_divided_table_is_said(tmp_path: Path, monkeypatch: pytest.M
     assert len(made.findings) == len(whole.kernels)
 
 
+@pytest.mark.parametrize("place", [1, 2, 3, 40, None])
+def test_units_of_a_divided_table_are_those_of_the_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: int | None
+) -> None:
+    """A row of units behind a stray line is the table's; below a result it is none, whichever piece it falls into."""
+    monkeypatch.setattr(pieces, "_SMALL", 1000)
+    monkeypatch.setattr(pieces, "_BATCH", 10_000)
+    path = tmp_path / "big.csv"
+    synthetic.table(CSV, 60, path)
+    header, units, *results = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    made = [header, '"stray","line"\n', *results]
+    if place is not None:
+        made.insert(place, units)
+    path.write_text("".join(made), encoding="utf-8")
+    whole = load(path, metrics=METRICS)
+    source = pieces.divide(path)
+    read = [piece.read(METRICS, keep=True) for piece in source.pieces()]
+    assert len(read) > 3
+    assert source.close([tally for _, tally in read]).warnings == whole.warnings
+    name = "gpu__time_duration.sum"
+    assert [kernel.metrics[name] for kernels, _ in read for kernel in kernels] == [
+        kernel.metrics[name] for kernel in whole.kernels
+    ]
+    assert any("row of units" in text for text in whole.warnings) == (place not in (1, 2))
+
+
 def test_folders_patterns_and_what_cannot_be_read(tmp_path: Path) -> None:
     inner = tmp_path / "run" / "rank1"
     inner.mkdir(parents=True)

@@ -192,13 +192,15 @@ class Results:
 
 @dataclass(frozen=True, slots=True)
 class RowBatch:
-    """Rows of a raw page as text, below the header (and units) that they belong to."""
+    """Rows of a raw page as text, below the header (and units) that they belong to; ``bare`` where the table was seen
+    to have no units."""
 
     path: Path
     separator: str
     convention: Convention
     head: tuple[str, ...]
     records: tuple[str, ...]
+    bare: bool = False
 
     def read(self, metrics: Collection[str] | None, *, keep: bool) -> tuple[Sequence[Kernel], Tally]:
         from triage.readers import rows, text
@@ -214,7 +216,7 @@ class RowBatch:
                 except csv.Error:
                     broken += 1
 
-        tables = text.Tables(self.path, metrics, convention=self.convention, keep=keep)
+        tables = text.Tables(self.path, metrics, convention=self.convention, keep=keep, bare=self.bare)
         tables.read(parsed())
         kernels = tables.raw
         return kernels, Tally(
@@ -233,6 +235,7 @@ class RawTable:
     _notes: tuple[str, ...] = ()
     _broken: int = 0
     _torn: int = 0
+    _unitless: int = 0
     _cut: bool = False
     _reads: int = field(default=0)
 
@@ -260,7 +263,7 @@ class RawTable:
         size = 0
 
         def made() -> RowBatch:
-            return RowBatch(self.path, found.separator, self.convention, head, tuple(batch))
+            return RowBatch(self.path, found.separator, self.convention, head, tuple(batch), bare)
 
         def cells(record: str) -> list[str]:
             try:
@@ -270,17 +273,25 @@ class RawTable:
 
         rows.allow_long_cells()
         columns: Columns | None = None
-        torn = 0
+        torn = unitless = 0
+        # Whether the table's units are settled: by their row, or by a result above any.
+        settled = bare = False
         for record in found.records():
             if columns is None or ("Kernel Name" in record and text.is_header(cells(record))):
                 if batch:
                     yield made()
                 columns, head, batch, size = text.header(self.path, cells(record)), (record,), [], 0
                 torn += columns.damaged
+                settled, bare = columns.is_long, False
                 continue
-            if len(head) == 1 and not batch and not columns.is_long and columns.is_units(cells(record)):
-                head = (*head, record)
-                continue
+            if not settled:
+                row = cells(record)
+                if columns.is_units(row):
+                    head, settled = (*head, record), True
+                    continue
+                if columns.is_result(row):
+                    settled = bare = True
+                    unitless += 1
             batch.append(record)
             size += len(record)
             if size >= _BATCH:
@@ -289,6 +300,7 @@ class RawTable:
         if batch:
             yield made()
         self._notes, self._broken, self._cut, self._torn = tuple(log.notes()), found.broken, found.cut, torn
+        self._unitless = unitless
 
     def close(self, tallies: Sequence[Tally]) -> Tally:
         from triage.readers import text
@@ -299,7 +311,7 @@ class RawTable:
         other = sum(tally.other for tally in tallies)
         if other:
             said.append(text.mixed(other))
-        said += text.torn(self._torn)
+        said += text.torn(self._torn) + text.unitless(self._unitless)
         said += text.cut(self._broken + sum(tally.broken for tally in tallies), self._cut)
         said += text.strays(sum(tally.short for tally in tallies), sum(tally.odd for tally in tallies))
         return Tally("csv-raw", None, tuple(said), found=sum(tally.found for tally in tallies))

@@ -72,14 +72,17 @@ class Tables:
         *,
         convention: cells.Convention | None = None,
         keep: bool = True,
+        bare: bool = False,
     ) -> None:
+        """``bare`` says that the table is known to have no row of units: none is looked for."""
         self._path = path
         self._wanted = metrics
         self._keep = keep
         self._gatherer = Gatherer(labels.known())
         self._raw: list[Kernel] = []
         self._convention = convention
-        self.short = self.odd = self._torn = 0
+        self._bare = bare
+        self.short = self.odd = self.bare = self._torn = 0
 
     def read(self, rows: Iterable[list[str]]) -> None:
         """Takes all rows. Raises :class:`UnreadableReport` for a summary table or one that ncu did not write."""
@@ -95,6 +98,8 @@ class Tables:
         for row in chain(head, source):
             if columns is None or is_header(row):
                 columns, sheet = header(self._path, row), None
+                if self._bare and not columns.is_long:
+                    sheet = self._sheet(columns, ())
                 self._torn += columns.damaged
                 table += 1
             elif columns.is_long:
@@ -103,14 +108,18 @@ class Tables:
                 else:
                     self.odd += 1
             elif sheet is None and columns.is_units(row):
-                sheet = csv_raw.Sheet(columns, row, convention, self._wanted, keep=self._keep)
+                sheet = self._sheet(columns, row)
             elif columns.is_result(row):
-                # A raw page without its units row: values are taken as they stand.
-                sheet = sheet or csv_raw.Sheet(columns, (), convention, self._wanted, keep=self._keep)
+                if sheet is None:
+                    self.bare += 1
+                    sheet = self._sheet(columns, ())
                 self.short += len(row) < len(columns.header)
                 self._raw.append(csv_raw.kernel(len(self._raw), sheet, row))
             else:
                 self.odd += 1
+
+    def _sheet(self, columns: Columns, units: list[str] | tuple[str, ...]) -> csv_raw.Sheet:
+        return csv_raw.Sheet(columns, units, self._convention or cells.Convention(), self._wanted, keep=self._keep)
 
     @property
     def raw(self) -> list[Kernel]:
@@ -129,7 +138,7 @@ class Tables:
         said = _doubts(self._gatherer, self._convention or cells.Convention())
         if self._raw and len(self._gatherer):
             said.append(mixed(len(self._gatherer)))
-        said += torn(self._torn) + cut(rows.broken, rows.cut)
+        said += torn(self._torn) + unitless(self.bare) + cut(rows.broken, rows.cut)
         if self._cut_between_rows():
             said.append("the last result has far fewer metrics than the others: the file may be cut short")
         return said + strays(self.short, self.odd)
@@ -191,6 +200,13 @@ def mixed(others: int) -> str:
 def torn(names: int) -> list[str]:
     """The warning for a header with ``names`` columns that no metric is called."""
     return [f"the header is damaged: {names} of its columns bear no metric's name and are not used"] if names else []
+
+
+def unitless(tables: int) -> list[str]:
+    """The warning for ``tables`` raw tables without the row of units that ncu writes below the header."""
+    if not tables:
+        return []
+    return ["the row of units below the header is lost; values were taken to be in base units, which they may not be"]
 
 
 def cut(broken: int, ending: bool) -> list[str]:
