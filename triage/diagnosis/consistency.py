@@ -61,6 +61,7 @@ def read_by(rules: Rulebook) -> frozenset[str]:
     return found
 
 
+@lru_cache(maxsize=16)
 def wanted(names: frozenset[str]) -> frozenset[str]:
     """``names`` with the metrics that bear witness for them."""
     return names | relations.WITNESSES | definitions.WITNESSES | frozenset(definitions.rolled_up(names).values())

@@ -156,6 +156,7 @@ class Definitions:
 
     def relations(self, metrics: Metrics) -> Iterator[Relation]:
         """Every definition whose counters were collected."""
+        # Thousands of kernels are checked: what is said of a relation is put into words only where it fails.
         for average, total in self.sums:
             if (pair := _all(metrics, (average, total))) is not None:
                 yield _equal((average, total), pair[0], pair[1], 0.005, 2 * _DIGIT)
@@ -199,12 +200,13 @@ def _all(metrics: Metrics, names: tuple[str, ...]) -> tuple[float, ...] | None:
 
 def _bound(names: tuple[str, ...], few: float, many: float, factor: float, slack: float) -> Relation:
     """A bound confirms none of its values; it only says that they cannot all be right."""
-    parts = " and ".join(names[:-1])
-    holds = few <= many * factor + slack
-    return Relation(names, holds, f"{parts} is {few:g}, {names[-1]} only {many:g}", exact=False)
+    if few <= many * factor + slack:
+        return Relation(names, True, exact=False)
+    return Relation(names, False, f"{' and '.join(names[:-1])} is {few:g}, {names[-1]} only {many:g}", exact=False)
 
 
 def _equal(names: tuple[str, ...], value: float, told: float, share: float, slack: float) -> Relation:
-    holds = abs(value - told) <= share * max(abs(value), abs(told)) + slack
+    if abs(value - told) <= share * max(abs(value), abs(told)) + slack:
+        return Relation(names, True)
     others = " and ".join(names[1:3]) + (" and others" if len(names) > 3 else "")
-    return Relation(names, holds, f"{names[0]} is {value:g} but {others} make {told:g}")
+    return Relation(names, False, f"{names[0]} is {value:g} but {others} make {told:g}")

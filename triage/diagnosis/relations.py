@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from triage.model import Kernel, Quantity
 
@@ -77,8 +78,7 @@ WITNESSES = frozenset({
 })  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Relation:
+class Relation(NamedTuple):
     """Something that must hold between ``names``; ``text`` says what is wrong where it does not.
 
     An ``exact`` one fixes each of its values by the others; a bound does not, so that it confirms none.
