@@ -19,7 +19,10 @@ import structural
 from mutants import MUTATIONS, Intact, complaint
 from warm_reader import Warm
 
-from triage.readers import framing, ncu_rep, process
+from triage.commands import wanted_metrics
+from triage.errors import TriageError
+from triage.readers import framing, load, ncu_rep, pieces, process
+from triage.rules import default_rulebook
 
 DATA = Path(__file__).parent / "data"
 REPORT = DATA / "readers_pr.ncu-rep"
@@ -89,6 +92,33 @@ def test_texts_that_keep_their_form(tmp_path: Path, name: str) -> None:
         path.write_bytes(data)
         wrong = complaint(path, intact)
         assert not wrong, (number, made, wrong)
+
+
+@pytest.mark.parametrize("name", ["readers_raw_auto.csv", "readers_raw_instances.csv", "limiters_h200.csv"])
+def test_a_damaged_table_in_pieces_is_what_it_is_as_a_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(pieces, "_SMALL", 0)
+    monkeypatch.setattr(pieces, "_BATCH", 9000)
+    wanted, chance = wanted_metrics(default_rulebook()), random.Random(name)
+    path = tmp_path / "table.csv"
+    for number in range(40):
+        data = (DATA / name).read_bytes()
+        for _ in range(2):
+            data = chance.choice((*MUTATIONS, *structural.TEXTS))(data if len(data) > 1 else b"xx", chance)
+        path.write_bytes(data)
+        try:
+            whole = load(path, metrics=wanted)
+            source = pieces.divide(path)
+        except TriageError:
+            continue
+        read = [piece.read(wanted, keep=True) for piece in source.pieces()]
+        kernels = [kernel for found, _ in read for kernel in found]
+        said = source.close([tally for _, tally in read]).warnings
+        assert sorted(said) == sorted(whole.warnings), number
+        assert [(one.name, dict(one.metrics)) for one in kernels] == [
+            (one.name, dict(one.metrics)) for one in whole.kernels
+        ], number
 
 
 @pytest.fixture(scope="module")

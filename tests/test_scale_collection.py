@@ -152,6 +152,19 @@ def test_units_of_a_divided_table_are_those_of_the_whole(
     assert any("row of units" in text for text in whole.warnings) == (place not in (1, 2))
 
 
+def test_copies_in_other_pieces_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pieces, "_SMALL", 1000)
+    monkeypatch.setattr(pieces, "_BATCH", 10_000)
+    path = tmp_path / "big.csv"
+    synthetic.table(CSV, 60, path)
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text + text.splitlines(keepends=True)[5] + text, encoding="utf-8")
+    made, whole = collect([path], RULES, METRICS, workers=1), load(path, metrics=METRICS)
+    assert len(made.findings) == len(whole.kernels) == 60
+    assert made.sources[0].warnings == whole.warnings
+    assert whole.warnings[0].startswith("61 results are copies")
+
+
 def test_folders_patterns_and_what_cannot_be_read(tmp_path: Path) -> None:
     inner = tmp_path / "run" / "rank1"
     inner.mkdir(parents=True)

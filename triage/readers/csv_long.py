@@ -34,6 +34,7 @@ class Gatherer:
         self.unknown: dict[str, None] = {}
         self.sections: dict[str, None] = {}
         self.conflicts = 0
+        self.repeated = 0
 
     def add(self, table: int, columns: Columns, row: Sequence[str], convention: cells.Convention) -> None:
         """Takes one row; rows without a metric (rules) only say that their result exists."""
@@ -128,8 +129,19 @@ class Gatherer:
         return [len(entry.metrics) for entry in self._entries.values()]
 
     def kernels(self) -> tuple[Kernel, ...]:
-        """The kernels in the order in which they first appeared."""
-        return tuple(_finish(entry) for entry in self._entries.values())
+        """The kernels in the order in which they first appeared; what a second table repeats to the digit counts in
+        ``repeated``."""
+        kept: list[_Entry] = []
+        known: dict[tuple[object, ...], list[_Entry]] = {}
+        for key, entry in self._entries.items():
+            # Behind its table the key has the ID, the process and so on; a text page and an old table have no ID.
+            twins = known.setdefault(key[1:] if len(key) > 1 and key[1] else key, [])
+            if any(twin.name == entry.name and twin.metrics == entry.metrics for twin in twins):
+                continue
+            twins.append(entry)
+            kept.append(entry)
+        self.repeated = len(self._entries) - len(kept)
+        return tuple(replace(_finish(entry), index=index) for index, entry in enumerate(kept))
 
 
 def _finish(entry: _Entry) -> Kernel:

@@ -236,6 +236,7 @@ class RawTable:
     _broken: int = 0
     _torn: int = 0
     _unitless: int = 0
+    _repeated: int = 0
     _cut: bool = False
     _reads: int = field(default=0)
 
@@ -273,7 +274,8 @@ class RawTable:
 
         rows.allow_long_cells()
         columns: Columns | None = None
-        torn = unitless = 0
+        torn = unitless = repeated = 0
+        seen: set[int] = set()
         # Whether the table's units are settled: by their row, or by a result above any.
         settled = bare = False
         for record in found.records():
@@ -292,6 +294,11 @@ class RawTable:
                 if columns.is_result(row):
                     settled = bare = True
                     unitless += 1
+            mark = hash((head[0], record.rstrip("\r\n")))
+            if mark in seen and "ID" in columns.place and columns.is_result(cells(record)):
+                repeated += 1
+                continue
+            seen.add(mark)
             batch.append(record)
             size += len(record)
             if size >= _BATCH:
@@ -300,7 +307,7 @@ class RawTable:
         if batch:
             yield made()
         self._notes, self._broken, self._cut, self._torn = tuple(log.notes()), found.broken, found.cut, torn
-        self._unitless = unitless
+        self._unitless, self._repeated = unitless, repeated
 
     def close(self, tallies: Sequence[Tally]) -> Tally:
         from triage.readers import text
@@ -314,4 +321,5 @@ class RawTable:
         said += text.torn(self._torn) + text.unitless(self._unitless)
         said += text.cut(self._broken + sum(tally.broken for tally in tallies), self._cut)
         said += text.strays(sum(tally.short for tally in tallies), sum(tally.odd for tally in tallies))
+        said += text.repeats(self._repeated)
         return Tally("csv-raw", None, tuple(said), found=sum(tally.found for tally in tallies))

@@ -82,7 +82,9 @@ class Tables:
         self._raw: list[Kernel] = []
         self._convention = convention
         self._bare = bare
-        self.short = self.odd = self.bare = self._torn = 0
+        # The pieces of a divided table cannot know what stands in the others.
+        self._seen: set[int] | None = set() if convention is None else None
+        self.short = self.odd = self.bare = self.repeated = self._torn = 0
 
     def read(self, rows: Iterable[list[str]]) -> None:
         """Takes all rows. Raises :class:`UnreadableReport` for a summary table or one that ncu did not write."""
@@ -113,10 +115,22 @@ class Tables:
                 if sheet is None:
                     self.bare += 1
                     sheet = self._sheet(columns, ())
+                if self._again(columns, row):
+                    continue
                 self.short += len(row) < len(columns.header)
                 self._raw.append(csv_raw.kernel(len(self._raw), sheet, row))
             else:
                 self.odd += 1
+
+    def _again(self, columns: Columns, row: list[str]) -> bool:
+        """Whether a result stood in the file before, below the same header, to the digit and with the same ID."""
+        if self._seen is None or "ID" not in columns.place:
+            return False
+        mark = hash((columns.header, *row))
+        again = mark in self._seen
+        self._seen.add(mark)
+        self.repeated += again
+        return again
 
     def _sheet(self, columns: Columns, units: list[str] | tuple[str, ...]) -> csv_raw.Sheet:
         return csv_raw.Sheet(columns, units, self._convention or cells.Convention(), self._wanted, keep=self._keep)
@@ -141,7 +155,7 @@ class Tables:
         said += torn(self._torn) + unitless(self.bare) + cut(rows.broken, rows.cut)
         if self._cut_between_rows():
             said.append("the last result has far fewer metrics than the others: the file may be cut short")
-        return said + strays(self.short, self.odd)
+        return said + strays(self.short, self.odd) + repeats(self.repeated + self._gatherer.repeated)
 
     @property
     def others(self) -> int:
@@ -207,6 +221,11 @@ def unitless(tables: int) -> list[str]:
     if not tables:
         return []
     return ["the row of units below the header is lost; values were taken to be in base units, which they may not be"]
+
+
+def repeats(results: int) -> list[str]:
+    """The warning for ``results`` that stand in the file more than once."""
+    return [f"{results} results are copies, to the digit, of others in the file; they were left out"] if results else []
 
 
 def cut(broken: int, ending: bool) -> list[str]:
