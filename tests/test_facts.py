@@ -50,18 +50,6 @@ def test_a_roll_up_is_the_largest_of_its_constituents_and_says_what_is_missing()
     assert "not every constituent" in partial.how
 
 
-def test_a_whole_number_of_waves_alone_says_nothing_about_the_last() -> None:
-    """ncu prints two decimals: 133 blocks on 132 SMs are 1.01 waves of one block each, but 1.00 of eight."""
-    waves = "launch__waves_per_multiprocessor"
-    assert not of({waves: 1.0}).known("waves") and not of({waves: 1.0}).known("tail_idle_pct")
-    assert of({waves: 15.52}).value("waves") == 15.52
-    limits = {f"launch__occupancy_limit_{what}": 8.0 for what in ("blocks", "registers", "shared_mem", "warps")}
-    sizes = {"launch__grid_size": 1057.0, "launch__sm_count": 132.0}
-    assert of({waves: 1.0, **limits, **sizes}).value("waves") == 1057 / 1056
-    spread = {"sm__cycles_active.avg": 60.0, "sm__cycles_active.max": 100.0, **sizes}
-    assert RULES.limiters["imbalance"].when.judge(of({waves: 1.0, **spread})) is Verdict.UNKNOWN
-
-
 def test_two_equal_roll_ups_are_one_unit() -> None:
     same = of({"sm__throughput" + E: 97.0, "gpu__compute_memory_throughput" + E: 97.1,
                "l1tex__data_pipe_lsu_wavefronts" + E: 97.0})  # fmt: skip
