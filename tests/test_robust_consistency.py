@@ -80,6 +80,8 @@ def test_an_intact_kernel_has_no_doubts() -> None:
         ("launch__waves_per_multiprocessor", Quantity(0.5)),
         ("gpu__time_duration.sum", Quantity(4200, "ns")),
         ("gpu__time_duration.sum", Quantity(42000, "byte")),
+        # The values and units of two columns exchanged.
+        (f"lts__t_sectors.avg.{ELAPSED}", Quantity(32, "block")),
         ("sm__cycles_elapsed.max", Quantity(714000, "cycle")),
         ("dram__bytes_read.sum", Quantity(670e6, "byte")),
         (f"sm__throughput.avg.{ELAPSED}", Quantity(80, "%")),
