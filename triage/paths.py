@@ -30,7 +30,7 @@ def expand(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
     for path in paths:
         own = list(_reports(path))
         for file in own:
-            found.setdefault(_real(file), file)
+            found.setdefault(real(file), file)
         if not own:
             empty.append(f"{path}: no report in it")
         if len(found) > _MOST_FILES:
@@ -82,7 +82,7 @@ def _inside(folder: Path) -> Iterator[Path]:
                 yield Path(where) / name
 
 
-def _real(path: Path) -> str:
+def real(path: Path) -> str:
     """What tells a file from others, whatever name it is given."""
     try:
         return os.path.realpath(path)

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from triage import output
 from triage.driver import bench as benches
 from triage.driver import cubin as cubins
-from triage.driver import nvcc, output, pages, peers, sources, variants
+from triage.driver import nvcc, pages, peers, sources, variants
 from triage.driver.bench import Bench, Row, Setup
 from triage.driver.shapes import CHECK_SHAPES, Shape
 from triage.driver.variants import Variant
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 #: Where `build` puts its results and `run` and `bench` look for them.
 BUILD_FOLDER = Path("build-kernels")
 
+_PLACE = "choose another place"
 _SWEPT = ("copy", "shared", "padded", "best")
 _ENOUGH = 2**20  # elements from which on a planted race that goes unseen is a failure of the check
 
@@ -133,7 +135,8 @@ def save(result: Bench, roofs: Path | None, json_file: Path | None) -> None:
     """Write the roofs file and the measurement, where they are asked for. Raises UsageError for a bad place."""
     for path, text in ((roofs, result.roofs.as_json()), (json_file, pages.bench_json(result))):
         if path:
-            output.write_text(path, text)
+            output.folder(path.parent, _PLACE)
+            output.write(path, text.rstrip("\n") + "\n", _PLACE)
 
 
 def judge_bench(result: Bench) -> None:

@@ -38,9 +38,12 @@ _WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
 def is_baseline(path: Path) -> bool:
     """Whether the file begins as a baseline does."""
     try:
+        # Opening a pipe would wait for its writer.
+        if not path.is_file():
+            return False
         with path.open("rb") as file:
             return file.read(len(MAGIC)) == MAGIC.encode()
-    except OSError:
+    except (OSError, ValueError):
         return False
 
 

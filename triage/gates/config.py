@@ -25,11 +25,12 @@ _FAIL = {"fail": True, "allow": False}
 _CHANGES = ("never", "unless_faster", "always")
 
 
-def find(start: Path) -> Path | None:
-    """``triage.yaml`` in ``start`` or a folder above it, within the repository."""
+def find(start: Path | None = None) -> Path | None:
+    """``triage.yaml`` in ``start`` (the working directory) or a folder above it, within the repository."""
     from triage import team
 
-    return team.find(start)
+    start = start if start is not None else team.here()
+    return team.find(start) if start is not None else None
 
 
 def load(path: Path | None, limiters: Iterable[str] | None = None) -> Config:

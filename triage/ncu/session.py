@@ -16,6 +16,7 @@ from triage.ncu.files import Files, program_name, reserve
 from triage.ncu.options import Options
 from triage.ncu.present import diagnose, missing, raise_if_empty, read, write_pages
 from triage.ncu.ranks import Rank, finished, merge, this_rank
+from triage.renderers.escape import clean
 
 if TYPE_CHECKING:
     from triage.rules import Rulebook
@@ -91,7 +92,7 @@ def _report(
     else:
         paths += _together(prepared, files, report, rulebook, stdout)
     for path in (collected.report, *paths):
-        print(f"triage: wrote {path}", file=stderr)
+        print(f"triage: wrote {clean(str(path))}", file=stderr)
 
 
 def _together(prepared: Prepared, files: Files, report: Report, rulebook: Rulebook, stdout: TextIO) -> list[Path]:

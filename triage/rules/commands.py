@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from triage.renderers.escape import clean
+
 if TYPE_CHECKING:
     from triage.rules.layers import Layer
     from triage.rules.yamlfile import Document, Fault
@@ -43,7 +45,7 @@ def docs(output: Folder = None) -> None:
 
     folder = output or Path("docs/rules")
     written = write_all(rulebook_for(), folder)
-    typer.echo(f"wrote {written} pages to {folder}")
+    typer.echo(f"wrote {written} pages to {clean(str(folder))}")
 
 
 def schema(
@@ -54,7 +56,7 @@ def schema(
     from triage.rules import schema as schemas
 
     if output is not None:
-        typer.echo(f"wrote {schemas.write_all(output)} schemas to {output}")
+        typer.echo(f"wrote {schemas.write_all(output)} schemas to {clean(str(output))}")
     else:
         typer.echo(schemas.text(name or "triage"), nl=False)
 
@@ -138,7 +140,7 @@ def lock_all(layers: Sequence[Layer]) -> None:
     own = [layer for layer in layers if layer.kind != "shipped"] or list(layers)
     for layer in own:
         if layer.folder is not None:
-            typer.echo(f"wrote {write_lock(layer, layer.folder)}")
+            typer.echo(f"wrote {clean(str(write_lock(layer, layer.folder)))}")
 
 
 def conclude(faults: Sequence[Fault], layers: Sequence[Layer]) -> None:

@@ -32,6 +32,15 @@ def find(start: Path) -> Path | None:
     return None
 
 
+def here() -> Path | None:
+    """The working directory; ``None`` where it is gone (deleted, unmounted): nothing is found from there upwards, and
+    files with a full path can still be read."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return None
+
+
 def load(start: Path | None = None) -> Team:
     """The team's file for the folder ``start`` (the working directory by default), or the one that ``start`` names;
     an empty :class:`Team` where there is none. Raises :class:`FaultyRules` with every fault of the file itself; the
@@ -44,7 +53,9 @@ def load(start: Path | None = None) -> Team:
 
 def examine(start: Path | None = None) -> Team:
     """The same without raising: the faults are in ``team.document``."""
-    start = start if start is not None else Path.cwd()
+    start = start if start is not None else here()
+    if start is None:
+        return Team()
     path = start if start.is_file() else find(start)
     if path is None:
         return Team()
@@ -102,6 +113,8 @@ def faulty(document: Document) -> FaultyRules:
 
 def _shown(path: Path) -> str:
     """The path as messages print it: as seen from the working directory."""
+    if here() is None:
+        return path.as_posix()
     return Path(os.path.relpath(path)).as_posix()
 
 

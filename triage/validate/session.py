@@ -12,6 +12,7 @@ from pathlib import Path
 from triage import output
 from triage.errors import GateFailed, UnreadableReport, UsageError
 from triage.ncu.outcome import Interrupted
+from triage.renderers.escape import clean
 from triage.rules import load_rulebook
 from triage.validate import advice, captures, flow, jsonform, manifest, page, textform
 from triage.validate.flow import Request
@@ -80,7 +81,7 @@ def show(validation: Validation, request: Request, format_: str | None, target: 
         return
     output.write(target, text)
     output.show(textform.headline(validation))
-    print(f"wrote {target}", file=sys.stderr)
+    print(f"wrote {clean(str(target))}", file=sys.stderr)
 
 
 def raise_on_faults(validation: Validation) -> None:
