@@ -21,6 +21,10 @@ from triage.readers.units import to_base
 
 DEFAULT_MEMORY = 2 << 30
 _KNOWN_LAYOUT = 7
+_UNSEEN = (
+    "which ncu wrote this compressed report, and whether it locked clocks and flushed caches, was not read: "
+    "pip install backports.zstd"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +32,7 @@ class Survey:
     """What is known of a report before NVIDIA's library opens it.
 
     ``fault`` says where the file breaks (``""``: nowhere), ``whole`` counts the bytes of its whole blocks or frames,
-    ``library`` is the folder of ``ncu_report``.
+    ``library`` is the folder of ``ncu_report``. ``unseen`` is a warning where the frame could not be looked at.
     """
 
     frame: framing.Framing
@@ -36,18 +40,28 @@ class Survey:
     whole: int
     library: str
     compressed: bool
+    unseen: str = ""
 
 
 def survey(path: Path, *, compressed: bool) -> Survey:
     """Walks the frame of a report. Raises :class:`UnreadableReport` where the file or the library cannot be had."""
     folder = library(path)
     try:
-        frame = framing.Framing() if compressed else framing.read(path)
-        whole = frame.ends[-1] if frame.blocks else 0
-        fault, whole = zstd.fault(path) if compressed else (frame.fault, whole)
+        if compressed:
+            return _unpacked(path, folder)
+        frame = framing.read(path)
     except (OSError, ValueError) as error:
         raise UnreadableReport(f"{path}: reading failed: {type(error).__name__}", "copy the file again") from None
-    return Survey(frame, fault, whole, folder, compressed)
+    return Survey(frame, frame.fault, frame.ends[-1] if frame.blocks else 0, folder, compressed)
+
+
+def _unpacked(path: Path, folder: str) -> Survey:
+    """The survey of a compressed report, whose blocks can only be counted unpacked and only be cut by its frames."""
+    fault, whole = zstd.fault(path)
+    unpacker = zstd.library()
+    frame = framing.read_compressed(path, unpacker) if unpacker is not None else framing.Framing()
+    said = "" if unpacker is not None else _UNSEEN
+    return Survey(frame, fault or frame.fault, whole if fault else 0, folder, True, said)
 
 
 def read(
@@ -80,12 +94,12 @@ def read(
     # The library refuses a report with a broken tail, or makes an empty result of it; up to its last whole block it
     # is a report like any other.
     found = attempt(whole if fault and whole and (compressed or frame.results) else None)
-    if frame.results and len(found.records) < frame.results and frame.fault:
+    if frame.results and len(found.records) < frame.results and frame.fault and not compressed:
         found = max(found, attempt(None), key=lambda tried: len(tried.records))
     warnings = [*damage(fault, frame, len(found.records)), *found.faults]
     expected = max(frame.results, found.count or 0)
     if not found.records:
-        if not warnings and not expected and not compressed:
+        if not warnings and not expected and frame.ends:
             raise NothingProfiled(
                 f"{path}: the report holds no result", "check the kernel filter, and that the file is complete"
             )
@@ -102,7 +116,7 @@ def read(
         kind="ncu-rep",
         kernels=kernels,
         ncu_version=frame.ncu_version,
-        warnings=tuple(warnings + collected(frame.command)),
+        warnings=(*warnings, *collected(frame.command), *([found_out.unseen] if found_out.unseen else [])),
     )
 
 
