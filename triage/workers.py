@@ -67,11 +67,24 @@ _own_rules: list[Rulebook] = []
 _wanted: list[Path] = []
 
 
+def _end_with_parent() -> None:
+    """Ends this worker when the process that wanted its answers is gone, however it went; it would wait for ever."""
+    import os
+    from multiprocessing import parent_process
+
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
 def _start(folders: tuple[str, ...], profile: str, wanted: str) -> None:
     import signal
+    import threading
 
     from triage.rules import load_rulebook
 
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     # Ctrl-C reaches every process of the terminal; the parent decides what becomes of the workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _wanted.append(Path(wanted))

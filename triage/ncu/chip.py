@@ -72,7 +72,7 @@ def query(ncu: Ncu, run: Run = ask) -> Chip:
             if not ncu.has("query-metrics-collection"):
                 continue
             command += ["--query-metrics-collection", collection]
-        said = run(command, 120)
+        said = run(command, 60)
         for device, names in parse(said.text).items():
             chips.setdefault(device, set()).update(names)
         if collection == "profiling" and not chips:

@@ -23,7 +23,7 @@ from triage.ncu.ranks import Rank, is_launcher
 from triage.ncu.run import Ended, run
 from triage.ncu.selection import Selection, blind, select
 from triage.ncu.sets import choose, load_sets
-from triage.ncu.survey import parse, timeline_first
+from triage.ncu.survey import lines_of, parse, timeline_first
 from triage.team import pack_folders
 
 
@@ -178,8 +178,7 @@ def _survey(prepared: Prepared, files: Files, stderr: TextIO) -> tuple[Selection
     options = prepared.options
     command = survey_command(prepared.ncu, options, files.survey_log, leave_out=prepared.several)
     ended = _run(command, files.survey_log, prepared, stderr, "survey: launch", None)
-    text = files.survey_log.read_text(encoding="utf-8", errors="replace") if files.survey_log.exists() else ""
-    launches = list(parse(text.splitlines()))
+    launches = list(parse(lines_of(files.survey_log)))
     outcome = judge(ended)
     if ended.stopped == "interrupt":
         raise Interrupted("interrupted during the survey", "nothing was profiled yet; --no-survey goes without it")

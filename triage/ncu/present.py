@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from triage.rules import Rulebook
 
 # ncu writes the CSV of a large report in minutes at worst.
-_IMPORT_TIMEOUT_S = 600
+_IMPORT_TIMEOUT_S, _IMPORT_BYTES = 600, 2 << 30
 _FOLDER = "choose a folder with --output"
 
 
@@ -33,7 +33,7 @@ def read(path: Path, ncu: Ncu, rank_name: str) -> Profile:
         return load(path)
     except UnreadableReport as fault:
         command = [str(ncu.path), "--import", str(path), "--csv", "--page", "raw", "--print-units", "base"]
-        said = ask(command, _IMPORT_TIMEOUT_S)
+        said = ask(command, _IMPORT_TIMEOUT_S, _IMPORT_BYTES)
         start = said.text.find('"ID"')
         if said.status != 0 or start < 0:
             raise fault

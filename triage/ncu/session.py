@@ -37,8 +37,13 @@ def profile(options: Options, env: Mapping[str, str], stdout: TextIO, stderr: Te
     if not options.dry_run:
         check_program(options.program)
     prepared = prepare(options, needed(rulebook), env, rank)
+
+    def say(line: str) -> None:
+        # Words of ncu and names of kernels are among them.
+        print(f"triage: {clean(line)}", file=stderr, flush=True)
+
     for note in prepared.notes:
-        print(f"triage: {note}", file=stderr)
+        say(note)
     if options.dry_run:
         files = Files(options.output, program_name(options.program), rank)
         for line in dry_run(prepared, files):
@@ -46,7 +51,7 @@ def profile(options: Options, env: Mapping[str, str], stdout: TextIO, stderr: Te
         return
     files = reserve(options.output, options.program, rank)
     try:
-        collected = collect(prepared, files, lambda line: print(f"triage: {line}", file=stderr, flush=True), stderr)
+        collected = collect(prepared, files, say, stderr)
     except BaseException:
         _forget_empty(files)
         raise
@@ -72,7 +77,7 @@ def _rulebook(options: Options) -> Rulebook:
 
 def _forget_empty(files: Files) -> None:
     """The reserved log is worth nothing when ncu never wrote to it."""
-    if files.log.exists() and files.log.stat().st_size == 0:
+    if files.log.is_file() and files.log.stat().st_size == 0:
         files.log.unlink()
 
 

@@ -31,7 +31,7 @@ def request(
 
 def run(request: Request) -> Validation:
     """Validate on this machine; progress goes to standard error."""
-    return flow.validate(request, os.environ, lambda line: print(f"triage: {line}", file=sys.stderr, flush=True))
+    return flow.validate(request, os.environ, lambda line: print(f"triage: {clean(line)}", file=sys.stderr, flush=True))
 
 
 def earlier(request: Request, files: Sequence[Path]) -> Validation:
