@@ -89,10 +89,10 @@ def report(
 
     Prints one sentence a kernel; with -o the suffix chooses the format (.html, .md, .json, .txt).
     """
+    rulebook = commands.rulebook(rules, thresholds)
     output, chosen = commands.wanted_form(output, format_, page=Path(f"{files[0].stem}.html"))
     commands.claim([output], files, [*rules, *roofs])
-    rulebook, whole = commands.rulebook(rules, thresholds), chosen == "html"
-    said = commands.said(sys.argv)
+    said, whole = commands.said(sys.argv), chosen == "html"
     made = commands.diagnosed(files, rulebook, command=said, every_metric=whole, kernel=kernel)
     made = commands.completed(made, roofs, source_map)
     commands.say_written(commands.render_to(made, chosen, output))

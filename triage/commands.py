@@ -14,7 +14,7 @@ from pathlib import Path
 from triage import output, resources
 from triage.errors import GateFailed, ProgramFailed, TriageError, UnreadableReport, UsageError
 from triage.model import Finding, Report, SourceLine
-from triage.paths import INTERRUPTED
+from triage.paths import INTERRUPTED, is_file
 from triage.readers import source_lines
 from triage.rules import Rulebook
 from triage.team import examine, rulebook_for
@@ -57,7 +57,7 @@ def diagnosed(
 
 
 def _small(files: Sequence[Path]) -> bool:
-    return all(file.is_file() for file in files) and sum(file.stat().st_size for file in files) <= EVERY_METRIC_OF
+    return all(is_file(file) for file in files) and sum(file.stat().st_size for file in files) <= EVERY_METRIC_OF
 
 
 def completed(report: Report, roofs: Sequence[Path], maps: Sequence[str]) -> Report:

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from triage.errors import TriageError, UsageError
-from triage.paths import expand, real
+from triage.paths import expand, is_dir, real
 
 _ELSEWHERE = "choose another place with -o"
 _RULES = (".yaml", ".yml", ".lock")
@@ -153,7 +153,7 @@ def _status(path: Path) -> os.stat_result | None:
 
 def _files(places: Iterable[Path]) -> Iterable[Path]:
     for place in places:
-        if place.is_dir():
+        if is_dir(place):
             yield from (Path(where) / name for where, _, names in os.walk(place) for name in names if _is_rule(name))
         else:
             yield place

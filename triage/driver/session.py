@@ -15,6 +15,7 @@ from triage.driver.bench import Bench, Row, Setup
 from triage.driver.shapes import CHECK_SHAPES, Shape
 from triage.driver.variants import Variant
 from triage.errors import GateFailed, NcuFailed
+from triage.paths import is_file
 
 if TYPE_CHECKING:
     from triage.driver.gpu import Gpu
@@ -54,12 +55,12 @@ def load_kernels(gpu: Gpu, folder: Path, cubin: Path | None = None) -> Kernels:
     sources changed since, else compiled now by NVRTC."""
     source = sources.transposes() / "transpose.cu"
     built = cubin or nvcc.cubin_path(folder, gpu.info.cc.replace(".", ""))
-    if cubin is None and not built.is_file():
+    if cubin is None and not is_file(built):
         return Kernels(gpu.compile(source.read_text(encoding="utf-8")), "compiled now by NVRTC")
     if cubin is None and _changed_since(built, source.parent):
         origin = f"compiled now by NVRTC, as the sources are newer than {built}"
         return Kernels(gpu.compile(source.read_text(encoding="utf-8")), origin)
-    if not built.is_file():
+    if not is_file(built):
         raise NcuFailed(f"{built} does not exist", "build it with `triage kernels build`")
     found = cubins.inspect(built)
     return Kernels(gpu.load(built), str(built) + (" (debug build)" if found.debug else ""), found.debug)

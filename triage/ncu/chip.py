@@ -113,7 +113,7 @@ def cached(ncu: Ncu, env: Mapping[str, str], root: Path = Path("/"), run: Run = 
     A cache that cannot be read or written costs time, never the run."""
     key = "|".join((str(_FORMAT), str(ncu.path), ncu.version_text, gpus(root), env.get("CUDA_VISIBLE_DEVICES", "")))
     file = cache_folder(env) / f"metrics-{hashlib.sha256(key.encode()).hexdigest()[:20]}.json"
-    with suppress(OSError, ValueError, KeyError, TypeError):
+    with suppress(OSError, ValueError, LookupError, TypeError, RecursionError):
         kept = json.loads(file.read_text())
         if kept["key"] == key and kept["metrics"]:
             return Chip(kept["device"], frozenset(kept["metrics"]))

@@ -24,6 +24,7 @@ from triage.ncu.run import Ended, run
 from triage.ncu.selection import Selection, blind, select
 from triage.ncu.sets import choose, load_sets
 from triage.ncu.survey import lines_of, parse, timeline_first
+from triage.paths import is_file
 from triage.team import pack_folders
 
 
@@ -91,9 +92,9 @@ def check_program(program: Sequence[str]) -> None:
         raise UsageError("there is no program to profile", "triage profile [OPTIONS] ./program ARGUMENTS")
     if shutil.which(program[0]) is None:
         here = Path(program[0])
-        if here.is_file() and "/" not in program[0]:
+        if is_file(here) and "/" not in program[0]:
             raise UsageError(f"{program[0]} is not on PATH", f"write ./{program[0]} for the one in this folder")
-        if here.is_file():
+        if is_file(here):
             raise UsageError(f"{program[0]} is not executable", "name its interpreter, as in: python3 script.py")
         raise UsageError(f"there is no program {program[0]!r}", "options of triage go before the program's name")
 

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from triage.errors import NcuFailed
 from triage.ncu.processes import send
+from triage.paths import is_dir, is_file
 
 # Where installers put it: CUDA toolkits, the stand-alone package, the .run installer of older releases.
 INSTALL_GLOBS = (
@@ -139,7 +140,7 @@ def candidates(env: Mapping[str, str], root: Path = Path("/")) -> Iterator[tuple
     if asked := env.get("NCU"):
         path = Path(asked).expanduser()
         found = shutil.which(asked, path=env.get("PATH", "")) if path.name == asked else None
-        yield "$NCU", path / "ncu" if path.is_dir() else Path(found or path)
+        yield "$NCU", path / "ncu" if is_dir(path) else Path(found or path)
         return
     if found := shutil.which("ncu", path=env.get("PATH", "")):
         yield "PATH", Path(found)
@@ -158,7 +159,7 @@ def _by_version(path: Path) -> tuple[int, ...]:
 def locate(env: Mapping[str, str], root: Path = Path("/")) -> Path:
     """The ``ncu`` to use. Raises ``NcuFailed`` when there is none, or when ``$NCU`` names none."""
     for why, path in candidates(env, root):
-        if path.is_file() and os.access(path, os.X_OK):
+        if is_file(path) and os.access(path, os.X_OK):
             return path
         if why == "$NCU":
             raise NcuFailed(f"$NCU is {env['NCU']!r}, which is no program", "set NCU to the ncu program, or unset it")

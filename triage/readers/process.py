@@ -65,7 +65,7 @@ def run(request: dict[str, Any], *, deadline: float, memory_bytes: int, ending: 
             for line in child.stdout:
                 try:
                     record = json.loads(line)
-                except ValueError:
+                except (ValueError, RecursionError):
                     # A line cut by the end of the child.
                     break
                 complete = complete or "end" in record

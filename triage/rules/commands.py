@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from triage.paths import is_dir, is_file
 from triage.renderers.escape import clean
 
 if TYPE_CHECKING:
@@ -75,16 +76,16 @@ def targets(packs: Sequence[Path]) -> tuple[list[Layer], list[Document]]:
         return layers_of(team), others
     layers, others = [], []
     for path in map(_pack_of, packs):
-        file = path / NAME if (path / NAME).is_file() else path
-        if file.is_file():
+        file = path / NAME if is_file(path / NAME) else path
+        if is_file(file):
             team = examine(file)
             layers += list(team.layers)
             others += [team.document] if team.document is not None else []
-        elif path.is_dir():
+        elif is_dir(path):
             if not any(layer.folder == path for layer in layers):
                 layers.append(folder_layer(path, "pack", _shown(path)))
         else:
-            raise FaultyRules(f"{path} does not exist", "give a folder of rule files or a triage.yaml")
+            raise FaultyRules(f"{path} does not exist, or is no file", "give a folder of rule files or a triage.yaml")
     whole = len(layers) == 1 and layers[0].folder is not None and is_whole(layers[0].folder)
     return (layers if whole else [shipped_layer(), *layers]), others
 
@@ -93,9 +94,9 @@ def _pack_of(path: Path) -> Path:
     """The pack that a single rule file belongs to; anything else as it is."""
     from triage.rules.layers import FILES, FOLDERS
 
-    if path.is_file() and path.parent.name in FOLDERS:
+    if is_file(path) and path.parent.name in FOLDERS:
         return path.parent.parent
-    return path.parent if path.is_file() and path.name in FILES else path
+    return path.parent if is_file(path) and path.name in FILES else path
 
 
 def is_whole(folder: Path) -> bool:
