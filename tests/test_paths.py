@@ -176,3 +176,56 @@ def test_a_baseline_with_a_name_that_no_file_can_have(
     for name in (LONG, "a\\0"):
         (folder / "triage.yaml").write_text(f'gates: {{baseline: "{name}"}}\n')
         assert ends("check in.csv", monkeypatch, capsys)[0] == 3
+
+
+def test_folders_nested_deeper_than_a_stack(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deep = folder / "deep"
+    deep.mkdir()
+    monkeypatch.chdir(deep)
+    for _ in range(1_500):
+        os.mkdir("d")  # noqa: PTH102 - by name, as the whole path is too long for one call
+        os.chdir("d")
+    monkeypatch.chdir(folder)
+    assert ends("report deep", monkeypatch, capsys)[0] == 3
+    assert ends("check in.csv --sarif s.sarif", monkeypatch, capsys)[0] == 10
+    assert ends("report . -f md -o in.csv", monkeypatch, capsys)[0] == 2
+    shutil.copy("in.csv", "deep/d/d/in2.csv")
+    assert ends("report deep", monkeypatch, capsys)[0] == 0
+    while deep.exists():
+        # rmtree goes down by names as well.
+        here = deep
+        for _ in range(900):
+            if not (here / "d").is_dir():
+                break
+            here = here / "d"
+        (here / "in2.csv").unlink(missing_ok=True)
+        shutil.rmtree(here) if here != deep else deep.rmdir()
+
+
+def test_the_walk_is_that_of_the_standard_library(tmp_path: Path) -> None:
+    for name in ("b/c", "a/x/y", "a/w"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "f").touch()
+    (tmp_path / "a" / "up").symlink_to("..")
+    found = [(where, folders) for where, folders, _ in paths.walk(tmp_path)]
+    expected = []
+    for where, folders, _ in os.walk(tmp_path):
+        folders[:] = sorted(name for name in folders if name != "up")
+        expected.append((where, list(folders)))
+    assert found == expected
+    pruned = []
+    for where, folders, _ in paths.walk(tmp_path):
+        folders[:] = [name for name in folders if name != "a"]
+        pruned.append(Path(where).name)
+    assert pruned == [tmp_path.name, "b", "c"]
+
+
+def test_a_step_summary_that_is_a_pipe(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    os.mkfifo(folder / "summary")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(folder / "summary"))
+    status, said = ends("check in.csv --github", monkeypatch, capsys)
+    assert status == 2 and "it is no file" in said

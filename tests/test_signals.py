@@ -105,3 +105,18 @@ def test_ignored_signals_stay_ignored(tmp_path: Path) -> None:
         capture_output=True, text=True, timeout=60, check=True, cwd=ROOT,
     )  # fmt: skip
     assert done.stdout.endswith("True\n")
+
+
+def test_a_folder_of_reports_runs_no_code(tmp_path: Path) -> None:
+    # Python puts the working directory first on the path of a worker that it starts.
+    for name in ("multiprocessing", "pickle", "enum", "threading"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()\nraise SystemExit(3)\n")
+    for number in range(24):
+        shutil.copy(CAPTURE, tmp_path / f"r{number}.csv")
+    triage = shutil.which("triage", path=str(Path(sys.executable).parent))
+    # As the installed command runs: `python -m` takes the working directory as the place of modules by itself.
+    code = "import sys; sys.path.pop(0); sys.path.insert(0, sys.argv.pop(1)); from triage.__main__ import main; main()"
+    words = [triage] if triage else [sys.executable, "-P", "-c", code, str(ROOT)]
+    done = subprocess.run([*words, "report", "."], capture_output=True, text=True, cwd=tmp_path, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "") and "720 kernel" in done.stdout.replace(",", "").replace("\n", " ")
+    assert not (tmp_path / "ran").exists()

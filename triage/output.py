@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from triage.errors import TriageError, UsageError
-from triage.paths import expand, is_dir, real
+from triage.paths import expand, is_dir, real, walk
 
 _ELSEWHERE = "choose another place with -o"
 _RULES = (".yaml", ".yml", ".lock")
@@ -154,7 +154,7 @@ def _status(path: Path) -> os.stat_result | None:
 def _files(places: Iterable[Path]) -> Iterable[Path]:
     for place in places:
         if is_dir(place):
-            yield from (Path(where) / name for where, _, names in os.walk(place) for name in names if _is_rule(name))
+            yield from (Path(where) / name for where, _, names in walk(place) for name in names if _is_rule(name))
         else:
             yield place
 

@@ -76,11 +76,31 @@ def _segment(part: str) -> str:
 
 
 def _inside(folder: Path) -> Iterator[Path]:
-    for where, folders, names in os.walk(folder, followlinks=False):
-        folders.sort()
-        for name in sorted(names):
+    for where, _, names in walk(folder):
+        for name in names:
             if Path(name).suffix.lower() in _REPORTS:
                 yield Path(where) / name
+
+
+def walk(top: Path) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Every folder from ``top`` downwards with its folders and files, sorted; of the folders, those that the caller
+    leaves in the list are gone into. Like ``os.walk``, which ends in a recursion error where folders are nested deeply.
+    Links to folders count as files; what cannot be listed is passed over."""
+    waiting = [str(top)]
+    while waiting:
+        where = waiting.pop()
+        folders: list[str] = []
+        names: list[str] = []
+        try:
+            with os.scandir(where) as entries:
+                for entry in entries:
+                    (folders if entry.is_dir(follow_symlinks=False) else names).append(entry.name)
+        except OSError:
+            continue
+        folders.sort()
+        names.sort()
+        yield where, folders, names
+        waiting += [os.path.join(where, name) for name in reversed(folders)]  # noqa: PTH118 - many, as text
 
 
 def real(path: Path) -> str:

@@ -167,11 +167,15 @@ class _Follower:
 
 @contextmanager
 def _interrupts_to(handler: Callable[..., None]) -> Iterator[None]:
-    """Ctrl-C and SIGTERM call ``handler`` instead of ending this process; only the main thread can ask for that."""
+    """Ctrl-C, SIGTERM and SIGHUP call ``handler`` instead of ending this process; only the main thread can ask for
+    that."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    previous = {number: signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGTERM)}
+    # A terminal that is closed (SIGHUP) would leave ncu and the program behind; what is ignored (nohup) stays so.
+    numbers = {signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
+    heard = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
+    previous = {number: signal.signal(number, handler) for number in heard}
     try:
         yield
     finally:
