@@ -119,8 +119,17 @@ def test_a_compressed_report_tells_how_it_was_collected(tmp_path: Path, profile:
     ends = framing.read(REPORT).ends
     with pytest.raises(NothingProfiled):
         _load(tmp_path, stored(whole[: ends[2]]), "x.ncu-repz")
-    with pytest.raises(UnreadableReport, match="once unpacked"):
-        _load(tmp_path, stored(whole + b"x"), "x.ncu-repz")
+    # Up to its last whole block it is read, wherever the rest is broken: inside, or in the compression.
+    for data, expected in (
+        (stored(whole + b"x"), 2),
+        (stored(whole + bytes(5_000_000)), 2),
+        (stored(whole)[:-1000], 1),
+        (stored(whole)[:-1], 1),
+        (stored(whole + whole), 2),
+    ):
+        broken = _load(tmp_path, data, "x.ncu-repz")
+        assert _values(broken.kernels) == _values(profile.kernels)[:expected]
+        assert "damaged" in broken.warnings[0] and broken.ncu_version == "2025.3.1"
     damaged = _load(tmp_path, stored(whole) + b"abc", "x.ncu-repz")
     assert "damaged" in damaged.warnings[0] and damaged.ncu_version == "2025.3.1"
 

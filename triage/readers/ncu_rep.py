@@ -8,7 +8,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -87,13 +87,19 @@ def read(
     deadline = time.monotonic() + timeout_s
     memory = memory_bytes or DEFAULT_MEMORY
 
-    def attempt(cut: int | None) -> ranges.Found:
-        with readable(path, ".ncu-repz" if compressed else ".ncu-rep", cut) as known:
+    def collected_from(opened: AbstractContextManager[Path]) -> ranges.Found:
+        with opened as known:
             return ranges.collect({**request, "path": str(known)}, frame, deadline, memory, progress)
 
+    def attempt(cut: int | None) -> ranges.Found:
+        return collected_from(readable(path, ".ncu-repz" if compressed else ".ncu-rep", cut))
+
     # The library refuses a report with a broken tail, or makes an empty result of it; up to its last whole block it
-    # is a report like any other.
-    found = attempt(whole if fault and whole and (compressed or frame.results) else None)
+    # is a report like any other. (And it unpacks a compressed tail whole, however large that is.)
+    if compressed and frame.fault and frame.results:
+        found = collected_from(unpacked(path, frame.ends[-1]))
+    else:
+        found = attempt(whole if fault and whole and (compressed or frame.results) else None)
     if frame.results and len(found.records) < frame.results and frame.fault and not compressed:
         found = max(found, attempt(None), key=lambda tried: len(tried.records))
     warnings = [*damage(fault, frame, len(found.records)), *found.faults]
@@ -138,7 +144,11 @@ def read_lines(
         "sass": list(machine_code),
     }  # fmt: skip
     ending = process.Ending()
-    with readable(path, ".ncu-repz" if compressed else ".ncu-rep") as known:
+    frame = survey(path, compressed=True).frame if compressed else framing.Framing()
+    broken = bool(frame.fault and frame.results)
+    with (
+        unpacked(path, frame.ends[-1]) if broken else readable(path, ".ncu-repz" if compressed else ".ncu-rep") as known
+    ):
         records = process.run(
             {**request, "path": str(known)},
             deadline=time.monotonic() + timeout_s, memory_bytes=memory_bytes or DEFAULT_MEMORY, ending=ending,
@@ -197,6 +207,16 @@ def readable(path: Path, suffix: str = ".ncu-rep", cut: int | None = None) -> It
                 stand_in.symlink_to(path.resolve())
             except OSError:
                 shutil.copyfile(path, stand_in)
+        yield stand_in
+
+
+@contextmanager
+def unpacked(path: Path, size: int) -> Iterator[Path]:
+    """The first ``size`` bytes of a compressed report, as a report of their own."""
+    with tempfile.TemporaryDirectory(prefix="triage-") as folder:
+        stand_in = Path(folder) / "report.ncu-rep"
+        with zstd.library().open(path) as source, stand_in.open("wb") as target:
+            _copy(source, target, size)
         yield stand_in
 
 
