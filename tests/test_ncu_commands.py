@@ -386,6 +386,20 @@ def test_words_of_ncu_are_inert(stand: Stand) -> None:
     assert [each for each in done.stderr if each != "\n" and not each.isprintable()] == []
 
 
+def test_an_interrupt_before_there_is_a_report_promises_none(stand: Stand) -> None:
+    stand.replay({"log": HELLO["log"], "report": None, "wait": 30, "interrupted": HELLO["log"], "status": 9})
+    process = subprocess.Popen(
+        [sys.executable, "-c", MAIN, "profile", "-o", str(stand.out), "--no-survey", "./prog"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert process.stdout is not None
+    process.stdout.read(len("from the program:"))
+    os.killpg(process.pid, signal.SIGINT)
+    stderr = process.communicate(timeout=30)[1]
+    assert process.returncode == 130 and "ncu had not written a report yet" in stderr, stderr
+
+
 def test_a_file_of_the_user_is_not_taken_for_an_old_page(stand: Stand) -> None:
     stand.out.mkdir()
     (stand.out / "prog.json").write_text("mine")

@@ -141,6 +141,8 @@ def collect(prepared: Prepared, files: Files, say: Callable[[str], None], stderr
     outcome = judge(ended)
     report = files.report if outcome.results and files.report.exists() else None
     if report is None:
+        if isinstance(outcome.error, Interrupted):
+            raise Interrupted(outcome.error.message, f"ncu had not written a report yet; its log is {files.log}")
         raise outcome.error or NcuFailed("ncu wrote no report", f"its log is {files.log}")
     return Collected(
         report,
