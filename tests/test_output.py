@@ -154,6 +154,7 @@ def test_what_a_command_reads_it_does_not_overwrite(line: str, tmp_path: Path, r
     (tmp_path / "team").mkdir()
     for name in ("team/thresholds.yaml", "roofs.json", "other.yaml", "in.json", "base.yaml"):
         (tmp_path / name).write_text("gates: {}\n")
+    (tmp_path / "team" / "thresholds.yaml").write_text("thresholds: {}\n")
     (tmp_path / "triage.yaml").write_text("gates: {baseline: base.yaml}\n")
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     first = refused(line)
