@@ -215,3 +215,19 @@ def test_every_command_has_help() -> None:
         result = triage(command, "--help")
         assert result.returncode == 0
         assert len(result.stdout) > 200
+
+
+def test_a_file_that_was_named_and_cannot_be_read_shows_in_the_exit_code(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.ncu-rep"
+    bad.write_bytes(b"\x1f\x8b nothing")
+    made = triage("report", bad, CAPTURE, tmp_path / "absent.csv", "-f", "json")
+    # The others are reported all the same, with the warning.
+    assert len(json.loads(made.stdout)["kernels"]) == 30
+    lines = fails(made, 3)
+    assert lines[0] == "triage: the report lacks 2 files that were asked for by name"
+    assert "gzip" in lines[1] and "absent.csv: no such file" in lines[2]
+    # What is found in a folder may be anything.
+    (tmp_path / "good.csv").write_bytes(CAPTURE.read_bytes())
+    found = triage("report", tmp_path, "-f", "json")
+    assert found.returncode == 0 and "gzip" in json.loads(found.stdout)["warnings"][0]
+    assert "asked for by name" in fails(triage("report", tmp_path, bad), 3)[0]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from triage.driver import bench, output, pages, session
+from triage.driver import bench, pages, session
 from triage.driver.bench import Bench, Setup
 from triage.driver.contest import Contestant, GpuInfo, Pair
 from triage.driver.roofs import Roofs
@@ -232,8 +232,10 @@ def test_roofs_are_whole_bytes_a_second() -> None:
 
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match="cannot write"):
-        output.write_text(tmp_path / "file" / "roofs.json", "{}")
+    (tmp_path / "folder").mkdir()
+    for place, why in (("file/roofs.json", "cannot make the folder"), ("folder", "is a folder")):
+        with pytest.raises(UsageError, match=why):
+            session.save(measured(machine()), tmp_path / place, None)
 
 
 def checked(**wrong: int) -> dict[str, dict[str, list[bench.Row]]]:

@@ -183,3 +183,26 @@ def test_interrupted_it_writes_the_reports_that_were_read(
     assert len(pandas.read_csv(target)) == 120
     said = capsys.readouterr().err
     assert "interrupted: it holds 2 of 3 reports" in said and "Traceback" not in said
+
+
+def test_names_and_texts_of_a_report_are_inert_in_a_table(tmp_path: Path) -> None:
+    hostile = "\x1b]0;title\x07\x9b31mred \u202egnp\u200b\U000e0041\x00x"
+    bad = replace(
+        kernel(0, **{"=m__a\x1b[2J": Quantity(1.0, "inst"), "m__text": hostile}), name=hostile, function=hostile,
+        process=hostile, device=Device(hostile, "9.0\x07", 132, "1\x9b2J"),
+    )  # fmt: skip
+    made = frame([report(profile("a\x1b[31m\udcff.csv", bad), compared.rules())])
+    row = made.iloc[0]
+    assert row["kernel"] == row["name"] == row["process"] == row["m__text"] == "red gnpx"
+    assert row["report"] == "a\\xff.csv" and row["cc"] == "9.0" and made.attrs["units"]["=m__a"] == "inst"
+    write(made, tmp_path / "t.csv")
+    text = (tmp_path / "t.csv").read_text(encoding="utf-8")
+    assert all(character == "\n" or character.isprintable() for character in text)
+    # Headings are run by a spreadsheet too.
+    assert "'=m__a" in text.splitlines()[0].split(",")
+
+
+def test_the_same_table_twice_is_the_same_file(tmp_path: Path) -> None:
+    for name in ("a.csv.gz", "b.csv.gz"):
+        write(table(metrics=("none",)), tmp_path / name)
+    assert (tmp_path / "a.csv.gz").read_bytes() == (tmp_path / "b.csv.gz").read_bytes()

@@ -367,3 +367,41 @@ def test_doctor_ends_with_0_or_4(monkeypatch: pytest.MonkeyPatch) -> None:
     for state, code in (("ok", 0), ("missing", 0), ("bad", 4)):
         monkeypatch.setattr(module, "examine", lambda machine, state=state: [module.Check("x", state, "y")])
         assert CliRunner().invoke(app, ["doctor"]).exit_code == code
+
+
+def test_a_folder_where_the_log_should_be(stand: Stand) -> None:
+    (stand.out / "prog.survey.log").mkdir(parents=True)
+    assert "cannot write" in stand.fails(UsageError, "./prog").message
+
+
+def test_words_of_ncu_are_inert(stand: Stand) -> None:
+    stand.forget_metrics()
+    bad = "==ERROR== \x1b[31mred\x1b]0;title\x07 \u202ename"
+    (stand.folder / "bad.log").write_text(f"{bad}\n==PROF== Connected to process 1 (/prog)\n", encoding="utf-8")
+    stand.replay({"log": str(stand.folder / "bad.log"), "status": 1}, queries={}, query_error=bad)
+    env = {**os.environ, "PYTHONPATH": str(DATA.parent.parent)}
+    words = [sys.executable, "-m", "triage", "profile", "-o", str(stand.out), "--no-survey", "./prog"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False, env=env)
+    assert "red name" in done.stderr
+    assert [each for each in done.stderr if each != "\n" and not each.isprintable()] == []
+
+
+def test_an_interrupt_before_there_is_a_report_promises_none(stand: Stand) -> None:
+    stand.replay({"log": HELLO["log"], "report": None, "wait": 30, "interrupted": HELLO["log"], "status": 9})
+    process = subprocess.Popen(
+        [sys.executable, "-c", MAIN, "profile", "-o", str(stand.out), "--no-survey", "./prog"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert process.stdout is not None
+    process.stdout.read(len("from the program:"))
+    os.killpg(process.pid, signal.SIGINT)
+    stderr = process.communicate(timeout=30)[1]
+    assert process.returncode == 130 and "ncu had not written a report yet" in stderr, stderr
+
+
+def test_a_file_of_the_user_is_not_taken_for_an_old_page(stand: Stand) -> None:
+    stand.out.mkdir()
+    (stand.out / "prog.json").write_text("mine")
+    assert stand.call("--no-survey", "-f", "json", "./prog")[2] is None
+    assert (stand.out / "prog.json").read_text() == "mine" and (stand.out / "prog.2.json").exists()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from triage.errors import UsageError
-from triage.ncu.files import Files, program_name, reserve, write
+from triage.ncu.files import Files, program_name, reserve
 from triage.ncu.ranks import Rank
 
 
@@ -61,12 +61,3 @@ def test_an_unwritable_folder(tmp_path: Path) -> None:
 def test_a_percent_sign_would_be_replaced_by_ncu(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="%"):
         reserve(tmp_path / "50%p", ["./app"], None)
-
-
-def test_write_is_whole_or_not_at_all(tmp_path: Path) -> None:
-    path = tmp_path / "page.html"
-    write(path, "one")
-    write(path, "zwei ä")
-    assert path.read_text(encoding="utf-8") == "zwei ä" and [one.name for one in tmp_path.iterdir()] == ["page.html"]
-    with pytest.raises(UsageError):
-        write(tmp_path / "missing" / "page.html", "x")

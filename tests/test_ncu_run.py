@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from triage.errors import NcuFailed
+from triage.errors import NcuFailed, UsageError
 from triage.ncu import run as module
 from triage.ncu.log import Log
 from triage.ncu.processes import descendants
@@ -113,3 +113,33 @@ def test_descendants_from_a_process_table(tmp_path: Path) -> None:
 def test_a_log_that_never_appears(tmp_path: Path) -> None:
     ended = run(["false"], tmp_path / "log")
     assert ended.status == 1 and isinstance(ended.log, Log) and not ended.log.kernels
+
+
+def test_a_log_that_is_no_file(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.mkdir()
+    with pytest.raises(UsageError, match="cannot write"):
+        run(["true"], log)
+    log.rmdir()
+    # The program may put anything in its place.
+    assert run(["mkdir", str(log)], log).log == Log()
+    log.rmdir()
+    assert run(["mkfifo", str(log)], log).log == Log()
+
+
+def test_of_a_huge_log_its_begin_and_its_end_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LOG_BYTES", 100_000)
+    monkeypatch.setattr(module, "LOG_END_BYTES", 1_000)
+    monkeypatch.setattr(module, "_AT_ONCE", 10_000)
+    log = tmp_path / "log"
+    line = '==PROF== Profiling "a" - 0: 0%....50%....100% - 8 passes\n'
+    script = f"import sys; open(sys.argv[1], 'w').write({line!r} * 10_000 + '==ERROR== the end\\n')"
+    ended = run([sys.executable, "-c", script, str(log)], log)
+    assert 1_700 < len(ended.log.results) < 1_800 and ended.log.errors == ["the end"]
+    script = "import sys; open(sys.argv[1], 'w').write('x' * 5_000_000)"
+    assert run([sys.executable, "-c", script, str(log)], log).log == Log()
+    # A run that writes more than is read is alive all the same.
+    script = f"import sys, time\nwith open(sys.argv[1], 'w', buffering=1) as log:\n  log.write({line!r} * 3_000)\n"
+    script += "  log.write('==PROF== Profiling \"b\" - 1: 0%..')\n  for _ in range(10):\n"
+    script += "    time.sleep(0.1); log.write('.' * 300); log.flush()\n"
+    assert run([sys.executable, "-c", script, str(log)], log, hang_timeout=0.6).stopped == ""

@@ -28,6 +28,8 @@ POINT, COMMA = Convention("."), Convention(",")
         ("1,024 (1,024)", 1024.0),
         ("2,230 (100; 100; 2,030)", 2230.0),
         ("1 (NVIDIA H200)", 1.0),
+        ("95.8%", 95.8),
+        ("1,024 %", 1024.0),
         ("all (all)", "all"),
         ("0-15", "0-15"),
         ("0,1,2", "0,1,2"),
@@ -47,6 +49,7 @@ def test_point_decimal_cells(text: str, value: float | str) -> None:
         ("117.344", 117344.0),
         ("23 982 976", 23982976.0),
         ("1.234,5", 1234.5),
+        ("95,8 %", 95.8),
     ],
 )
 def test_comma_decimal_cells(text: str, value: float) -> None:
@@ -76,6 +79,7 @@ def test_what_has_no_value_is_absent(text: str) -> None:
         ([("117.344", "us")], ".", True),
         ([("117,344", "cycle")], ".", True),
         ([("65,77", "%"), ("56.49", "%"), ("12.5", "%")], ".", True),
+        ([("117.344", "ns"), ("65,77 %", "%")], ",", False),
         ([], ".", False),
     ],
 )

@@ -114,3 +114,38 @@ def test_zstd_frames(tmp_path: Path, whole: bytes) -> None:
     path.write_bytes(packed + b"abc")
     problem, intact = zstd.fault(path)
     assert problem and intact == len(packed)
+
+
+needs_zstd = pytest.mark.skipif(zstd.library() is None, reason="this Python cannot unpack zstd")
+
+
+def _compressed(folder: Path, data: bytes) -> framing.Framing:
+    path = folder / "x.ncu-repz"
+    path.write_bytes(data)
+    return framing.read_compressed(path, zstd.library())
+
+
+@needs_zstd
+def test_a_compressed_report_has_the_same_frame(tmp_path: Path, whole: bytes) -> None:
+    expected = framing.read(REPORT)
+    assert _compressed(tmp_path, stored(whole)) == expected
+    assert _compressed(tmp_path, zstd.library().compress(whole)) == expected
+    # The frame of what is left is read up to where the compression breaks.
+    for data in (stored(whole)[:-1000], stored(whole) + b"abc", stored(whole + b"x"), stored(whole + whole)):
+        frame = _compressed(tmp_path, data)
+        assert frame.fault and frame.ncu_version == "2025.3.1" and frame.results >= 1
+    # What is compressed may be anything.
+    assert _compressed(tmp_path, stored(b"hello, world")) == framing.Framing()
+    assert _compressed(tmp_path, stored(whole)[:5]) == framing.Framing()
+
+
+@needs_zstd
+def test_what_a_small_file_unpacks_to_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    header = b"\x10\x01\x28\x00"
+    blocks = (struct.pack("<I", len(header)) + header) * 3_000
+    start = b"NVR\0" + struct.pack("<I", 2) + b"\x08\x07"
+    monkeypatch.setattr(framing, "_MAX_BLOCKS", 1_000)
+    assert "more than 1,000 blocks" in _compressed(tmp_path, zstd.library().compress(start + blocks)).fault
+    big = b"\x10\x01\x28" + b"\xff" * 7 + b"\x01"
+    data = start + struct.pack("<I", len(big)) + big
+    assert "more than 2 GB" in _compressed(tmp_path, zstd.library().compress(data)).fault

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from test_readers_framing import stored
 
 from triage.errors import NothingProfiled, UnreadableReport
 from triage.model import Kernel, Profile, Quantity
-from triage.readers import child, framing, load, ncu_rep, process, ranges
+from triage.readers import child, framing, load, ncu_rep, process, ranges, zstd
 
 REPORT = Path(__file__).parent / "data" / "readers_pr.ncu-rep"
 WANTED = {"gpu__time_duration.sum", "dram__bytes.sum.per_second", "no__such_metric.sum"}
@@ -107,6 +108,40 @@ def test_damage_is_said_and_what_is_whole_is_read(tmp_path: Path, profile: Profi
     read = _load(tmp_path, stored(whole) + b"abc", "x.ncu-repz")
     assert _values(read.kernels) == expected
     assert any("damaged" in warning for warning in read.warnings)
+
+
+@needs_library
+@pytest.mark.skipif(zstd.library() is None, reason="this Python cannot unpack zstd")
+def test_a_compressed_report_tells_how_it_was_collected(tmp_path: Path, profile: Profile, whole: bytes) -> None:
+    read = _load(tmp_path, stored(whole), "x.ncu-repz")
+    assert read == replace(profile, path=read.path)
+    # What the frame promises is held against what was read, compressed or not.
+    ends = framing.read(REPORT).ends
+    with pytest.raises(NothingProfiled):
+        _load(tmp_path, stored(whole[: ends[2]]), "x.ncu-repz")
+    # Up to its last whole block it is read, wherever the rest is broken: inside, or in the compression.
+    for data, expected in (
+        (stored(whole + b"x"), 2),
+        (stored(whole + bytes(5_000_000)), 2),
+        (stored(whole)[:-1000], 1),
+        (stored(whole)[:-1], 1),
+        (stored(whole + whole), 2),
+    ):
+        broken = _load(tmp_path, data, "x.ncu-repz")
+        assert _values(broken.kernels) == _values(profile.kernels)[:expected]
+        assert "damaged" in broken.warnings[0] and broken.ncu_version == "2025.3.1"
+    damaged = _load(tmp_path, stored(whole) + b"abc", "x.ncu-repz")
+    assert "damaged" in damaged.warnings[0] and damaged.ncu_version == "2025.3.1"
+
+
+@needs_library
+def test_what_could_not_be_unpacked_is_said(
+    tmp_path: Path, profile: Profile, whole: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(zstd, "library", lambda: None)
+    read = _load(tmp_path, stored(whole), "x.ncu-repz")
+    assert _values(read.kernels) == _values(profile.kernels) and read.ncu_version is None
+    assert "clocks" in read.warnings[-1] and "pip install backports.zstd" in read.warnings[-1]
 
 
 @needs_library

@@ -89,13 +89,13 @@ def report(
 
     Prints one sentence a kernel; with -o the suffix chooses the format (.html, .md, .json, .txt).
     """
-    output, chosen = commands.wanted_form(output, format_)
-    rulebook, whole = commands.rulebook(rules, thresholds), chosen == "html"
-    said = commands.said(sys.argv)
+    rulebook = commands.rulebook(rules, thresholds)
+    output, chosen = commands.wanted_form(output, format_, page=Path(f"{files[0].stem}.html"))
+    commands.claim([output], files, [*rules, *roofs])
+    said, whole = commands.said(sys.argv), chosen == "html"
     made = commands.diagnosed(files, rulebook, command=said, every_metric=whole, kernel=kernel)
     made = commands.completed(made, roofs, source_map)
-    written = commands.render_to(made, chosen, output, default=Path(f"{files[0].stem}.html"))
-    commands.say_written(written)
+    commands.say_written(commands.render_to(made, chosen, output))
     commands.raise_if_failed(made)
 
 
@@ -147,6 +147,7 @@ def run() -> int:
     debug = "--debug" in sys.argv
     try:
         status = app(standalone_mode=False, prog_name="triage")
+        sys.stdout.flush()
     except TriageError as error:
         commands.report_error(error)
         if debug:
@@ -159,6 +160,8 @@ def run() -> int:
         return 130
     except BrokenPipeError:
         return commands.closed_pipe()
+    except OSError as error:
+        return commands.machine_fault(error, debug)
     except Exception as error:
         return commands.unexpected(error, debug)
     if status == 130:

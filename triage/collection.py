@@ -19,7 +19,7 @@ from triage.diagnosis.ranks import odd_ones
 from triage.diagnosis.reporting import assembled, device_of
 from triage.errors import NothingProfiled, TriageError, UnreadableReport
 from triage.model import Device, Finding, Report, Source
-from triage.paths import INTERRUPTED, expand
+from triage.paths import INTERRUPTED, expand, real
 from triage.readers import pieces
 from triage.rules.rulebook import Rulebook
 from triage.workers import Job, Pool
@@ -38,9 +38,10 @@ _SHOWN_FAILURES = 20
 
 @dataclass(slots=True)
 class _File:
-    """One file as it is worked on; ``done`` counts its finished pieces in order."""
+    """One file as it is worked on. ``named``: the command line names it, it was not found in a folder."""
 
     path: Path
+    named: bool
     source: pieces.Source | None = None
     faults: list[TriageError] = field(default_factory=list)
     tallies: list[Tally] = field(default_factory=list)
@@ -78,12 +79,13 @@ def collect(
     ``metrics`` names what the rules and the page need. ``progress`` is called with kernels done and expected.
     ``workers`` bounds the processes (by cores and free memory unless said). ``kernel`` is a glob: only kernels named so
     are in the report, with their shares of all. A file that cannot be read is left out
-    with a warning as long as another can; raises the error of the only file, or
-    :class:`~triage.errors.UnreadableReport` with one line a file, where none can.
+    with a warning as long as another can (where ``paths`` names it, it stands in ``Report.unread`` too); raises the
+    error of the only file, or :class:`~triage.errors.UnreadableReport` with one line a file, where none can.
     """
     given = [Path(path) for path in paths]
     files, skipped = expand(given)
-    work = _Work([_File(path) for path in files], rules, metrics, progress, kernel)
+    named = {real(path) for path in given}
+    work = _Work([_File(path, real(path) in named) for path in files], rules, metrics, progress, kernel)
     alone = len(files) == 1 and not skipped
     for file in work.files:
         try:
@@ -204,8 +206,9 @@ class _Work:
         findings = [replace(each, source=renumbered[each.source]) for each in self.findings]
         findings.sort(key=lambda each: each.source)
         made = assembled(findings, tuple(sources), self.rules, command)
-        told = replace(made, warnings=(*made.warnings, *self._said(skipped), *odd_ones(made)))
-        return narrowed(told, self.kernel)
+        unread = [file.faults[0].message for file in self.files if file.named and file.faults and not file.read]
+        warnings = (*made.warnings, *self._said(skipped), *odd_ones(made))
+        return narrowed(replace(made, warnings=warnings, unread=(*unread, *skipped)), self.kernel)
 
     def _said(self, skipped: Sequence[str]) -> Iterator[str]:
         if self.interrupted:

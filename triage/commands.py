@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from triage import output, resources
-from triage.errors import GateFailed, ProgramFailed, TriageError, UsageError
+from triage.errors import GateFailed, ProgramFailed, TriageError, UnreadableReport, UsageError
 from triage.model import Finding, Report, SourceLine
-from triage.paths import INTERRUPTED
+from triage.paths import INTERRUPTED, is_file
 from triage.readers import source_lines
 from triage.rules import Rulebook
 from triage.team import examine, rulebook_for
@@ -56,7 +56,7 @@ def diagnosed(
 
 
 def _small(files: Sequence[Path]) -> bool:
-    return all(file.is_file() for file in files) and sum(file.stat().st_size for file in files) <= EVERY_METRIC_OF
+    return all(is_file(file) for file in files) and sum(file.stat().st_size for file in files) <= EVERY_METRIC_OF
 
 
 def completed(report: Report, roofs: Sequence[Path], maps: Sequence[str]) -> Report:
@@ -104,28 +104,43 @@ def _with_lines(made: Report, rules: Rulebook) -> Report:
     return with_lines(made, rules, lines) if lines else made
 
 
-def render_to(report: Report, format_: str, target: Path | None, *, default: Path | None = None) -> Path | None:
-    """Render and write; without a target, text formats go to standard output and HTML to ``default``. Returns the
-    path that was written."""
+def claim(outputs: Sequence[Path | None], reports: Sequence[Path], others: Sequence[Path] = ()) -> None:
+    """Refuse outputs that would destroy what the command reads: ``reports``, ``others`` (rules, roofs, a baseline), and
+    what the nearest triage.yaml adds to them."""
+    team = examine()
+    packs = [layer.folder for layer in team.layers]
+    own = (team.path, team.roofs, *packs)
+    output.claim(outputs, reports, [*others, *(path for path in own if path is not None)])
+
+
+def render_to(report: Report, format_: str, target: Path | None) -> Path | None:
+    """Render and write, to standard output without a target. Returns the path that was written."""
     from triage.renderers import render
 
-    place = target or (default if format_ == "html" else None)
-    if place is None or str(place) == "-":
+    if target is None or str(target) == "-":
         width = shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else 80
         output.show(render(report, format_, width=min(width, 120), color=sys.stdout.isatty() and format_ == "text"))
         return None
-    output.write(place, render(report, format_))
-    return place
+    output.write(target, render(report, format_))
+    return target
 
 
 def raise_if_failed(report: Report) -> None:
-    """A report of a program that failed, or of a reading that was interrupted, is shown; then the exit code says so."""
+    """A report of a program that failed, of a reading that was interrupted, or without a file that was named, is shown;
+    then the exit code says so."""
     if any(warning.startswith(INTERRUPTED) for warning in report.warnings):
         raise KeyboardInterrupt
     for source in report.sources:
         for warning in source.warnings:
             if warning.startswith("program failed"):
                 raise ProgramFailed(f"{source.path}: the {warning}", "the kernels above were profiled before it failed")
+    if report.unread:
+        lacks = "a file that was" if len(report.unread) == 1 else f"{len(report.unread)} files that were"
+        raise UnreadableReport(
+            f"the report lacks {lacks} asked for by name",
+            "look at what is wrong with it; in a folder, what is no report is left out without an error",
+            details=report.unread,
+        )
 
 
 def demo_files() -> Path:
@@ -184,12 +199,14 @@ def test_rules_or_fail(folders: Sequence[Path], profile: str | None) -> str:
     return f"{passed} passed, 0 failed"
 
 
-def wanted_form(target: Path | None, format_: str | None) -> tuple[Path | None, str]:
-    """Where a report goes and in which format: as asked, else as the nearest triage.yaml says, else text."""
+def wanted_form(target: Path | None, format_: str | None, *, page: Path | None = None) -> tuple[Path | None, str]:
+    """Where a report goes and in which format: as asked, else as the nearest triage.yaml says, else text. A page that
+    was given no place goes to ``page``."""
     if target is None and format_ is None:
         options = examine().report
         target, format_ = Path(options.output) if options.output else None, options.format or None
-    return target, format_ or format_of(target)
+    chosen = format_ or format_of(target)
+    return target or (page if chosen == "html" else None), chosen
 
 
 def format_of(target: Path | None) -> str:
@@ -219,6 +236,18 @@ def closed_pipe() -> int:
     """The reader of our output went away (``| head``): end quietly."""
     sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 - the interpreter flushes it at exit
     return 0
+
+
+def machine_fault(error: OSError, debug: bool) -> int:
+    """What the system refuses where no command expected it: said in its words, as it is no fault of ours."""
+    from triage.renderers.escape import clean
+
+    if debug:
+        traceback.print_exception(error)
+    about = f"{clean(os.fsdecode(error.filename))}: " if isinstance(error.filename, str | bytes) else ""
+    print(f"triage: {about}{error.strerror or type(error).__name__}", file=sys.stderr)
+    print("hint: look at free space and permissions; --debug shows where it happened", file=sys.stderr)
+    return 1
 
 
 def unexpected(error: Exception, debug: bool) -> int:

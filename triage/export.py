@@ -6,19 +6,23 @@ each metric in base units.
 
 from __future__ import annotations
 
+import gzip
 import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import nullcontext
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from triage import output as out
 from triage.errors import UsageError
 from triage.model import Finding, Quantity, Report
 from triage.paths import INTERRUPTED
+from triage.renderers.escape import clean
 
 if TYPE_CHECKING:
     import pandas
@@ -53,6 +57,7 @@ def export(
     from triage import commands
 
     target = check_target(output)
+    commands.claim([target], files, rules)
     rulebook = commands.rulebook(rules, None)
     wanted = commands.wanted_metrics(rulebook) if "none" in metrics else None
     reports: list[Report] = []
@@ -64,7 +69,7 @@ def export(
             raise
     table = frame(reports, metrics=tuple(metrics), facts=facts)
     write(table, target)
-    print(f"wrote {target}: {len(table):,} rows, {len(table.columns):,} columns", file=sys.stderr)
+    print(f"wrote {clean(str(target))}: {len(table):,} rows, {len(table.columns):,} columns", file=sys.stderr)
     if len(reports) < len(files):
         print(f"{INTERRUPTED}: it holds {len(reports):,} of {len(files):,} reports", file=sys.stderr)
         raise KeyboardInterrupt
@@ -75,7 +80,8 @@ def frame(reports: Sequence[Report], *, metrics: Sequence[str] = (), facts: bool
 
     Columns: :data:`KEYS`, then ``index`` (0-based place in the file), ``name`` (with its signature), ``process``,
     ``cc``, ``grid_x`` to ``block_z``, :data:`DECIDED`, ``fact.ID`` for each fact that is known of any kernel, and the
-    metrics in base units that match one of the globs ``metrics`` (all without any, none for ``none``). ``launch``
+    metrics in base units that match one of the globs ``metrics`` (all without any, none for ``none``). Names and texts
+    of a report are made inert, as in every format (:func:`~triage.renderers.escape.clean`). ``launch``
     counts the launches of a kernel within its report, rank and device. What was not collected is NaN or ``None``;
     ``undecided`` kernels have no limiter. ``frame.attrs["units"]`` maps metric and fact columns to their units.
     """
@@ -120,31 +126,19 @@ def check_target(path: Path) -> Path:
 
 def write(table: pandas.DataFrame, path: Path) -> None:
     """The table as Parquet or CSV, written beside and then renamed."""
-    import os
-    import tempfile
-
     check_target(path)
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix="".join(path.suffixes[-2:]))
-    except OSError as fault:
-        raise UsageError(f"cannot write to {path}: {fault.strerror}", "choose another place with -o") from None
-    os.close(handle)
-    beside = Path(name)
-    try:
+
+    def make(draft: Path) -> None:
         if path.suffix == ".parquet":
-            table.to_parquet(beside, index=False)
-        else:
-            # A fixed time in the gzip header: the same table twice is the same file.
-            packed: Any = {"method": "gzip", "mtime": 1} if path.suffix == ".gz" else None
-            _harmless(table).to_csv(beside, index=False, lineterminator="\n", compression=packed)
-        mask = os.umask(0)
-        os.umask(mask)
-        beside.chmod(0o666 & ~mask)
-        beside.replace(path)
-    except OSError as fault:
-        raise UsageError(f"cannot write {path}: {fault.strerror}", "choose another place with -o") from None
-    finally:
-        beside.unlink(missing_ok=True)
+            table.to_parquet(draft, index=False)
+            return
+        with draft.open("wb") as file:
+            # No name and a fixed time in the gzip header: the same table twice is the same file.
+            packed = gzip.GzipFile("", "wb", fileobj=file, mtime=1) if path.suffix == ".gz" else None
+            with packed or nullcontext(file) as target:
+                _harmless(table).to_csv(target, index=False, lineterminator="\n", encoding="utf-8")
+
+    out.fill(path, make)
 
 
 def rank_of(path: str) -> int | None:
@@ -165,15 +159,15 @@ def _identity(report: Report, finding: Finding) -> dict[str, Any]:
     device = kernel.device
     grid, block = kernel.launch.grid, kernel.launch.block
     row: dict[str, Any] = {
-        "report": source.path,
+        "report": clean(source.path),
         "rank": rank_of(source.path),
-        "device": device.name if device.index is None else f"{device.name or 'GPU'} #{device.index}",
-        "kernel": kernel.function,
+        "device": _text(device.name if device.index is None else f"{device.name or 'GPU'} #{device.index}"),
+        "kernel": clean(kernel.function),
         "launch": 0,
         "index": kernel.index,
-        "name": kernel.name,
-        "process": kernel.process,
-        "cc": device.cc,
+        "name": clean(kernel.name),
+        "process": _text(kernel.process),
+        "cc": _text(device.cc),
     }
     for shape, sizes in (("grid", grid), ("block", block)):
         row |= {f"{shape}_{axis}": sizes[place] if sizes else None for place, axis in enumerate("xyz")}
@@ -185,6 +179,10 @@ def _identity(report: Report, finding: Finding) -> dict[str, Any]:
         "duration_ns": finding.duration_ns,
         "share_pct": finding.share,
     }
+
+
+def _text(value: str | None) -> str | None:
+    return clean(value) if value is not None else None
 
 
 def _identity_columns() -> tuple[str, ...]:
@@ -208,6 +206,7 @@ def _metrics(finding: Finding, globs: Sequence[str], units: dict[str, str]) -> d
     for name, value in finding.kernel.metrics.items():
         if globs and not any(fnmatchcase(name, glob) for glob in globs):
             continue
+        name = clean(name)
         if isinstance(value, Quantity):
             known = units.setdefault(name, value.unit)
             if value.unit and known and value.unit != known:
@@ -217,7 +216,7 @@ def _metrics(finding: Finding, globs: Sequence[str], units: dict[str, str]) -> d
                 )
             found[name] = value.value
         else:
-            found[name] = value
+            found[name] = clean(value)
     return found
 
 
@@ -238,13 +237,16 @@ def _column(values: list[Any], name: str) -> Any:
 
 
 def _harmless(table: pandas.DataFrame) -> pandas.DataFrame:
-    """Text cells that a spreadsheet would run as a formula get an apostrophe; no kernel's real name begins so."""
+    """Text cells and headings that a spreadsheet would run as a formula get an apostrophe; no kernel's real name begins
+    so."""
     copied = table.copy()
     for name in copied.select_dtypes(include="object").columns:
-        copied[name] = [
-            f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value for value in copied[name]
-        ]
-    return copied
+        copied[name] = [_no_formula(value) for value in copied[name]]
+    return copied.set_axis([_no_formula(name) for name in copied.columns], axis="columns")
+
+
+def _no_formula(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def _parquet_engine() -> bool:

@@ -331,7 +331,8 @@ class Roof:
 class Report:
     """The one serialisable result that every renderer takes. ``findings`` keep the order of the files. ``glossary``
     says in a sentence what a fact or a metric, by its name, is. ``surveyed`` tells that shares are of the time of all
-    kernels of the program, measured without the profiler, and not of the summed duration of the findings."""
+    kernels of the program, measured without the profiler, and not of the summed duration of the findings. ``unread``
+    says what is wrong with each file that was asked for by name and is not in the report; the warnings hold it too."""
 
     findings: tuple[Finding, ...]
     sources: tuple[Source, ...]
@@ -343,3 +344,4 @@ class Report:
     roofs: tuple[Roof, ...] = ()
     glossary: Mapping[str, str] = field(default_factory=dict)
     surveyed: bool = False
+    unread: tuple[str, ...] = ()

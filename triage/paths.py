@@ -6,6 +6,7 @@ import fnmatch
 import glob
 import os
 import re
+import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -30,7 +31,7 @@ def expand(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
     for path in paths:
         own = list(_reports(path))
         for file in own:
-            found.setdefault(_real(file), file)
+            found.setdefault(real(file), file)
         if not own:
             empty.append(f"{path}: no report in it")
         if len(found) > _MOST_FILES:
@@ -42,14 +43,14 @@ def expand(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
 
 
 def _reports(path: Path) -> Iterator[Path]:
-    if _is_dir(path):
+    if is_dir(path):
         yield from _inside(path)
-    elif "**" in path.parts and not _exists(path):
+    elif "**" in path.parts and not exists(path):
         yield from _matching(path)
-    elif glob.has_magic(str(path)) and not _exists(path):
+    elif glob.has_magic(str(path)) and not exists(path):
         for match in sorted(glob.glob(str(path), recursive=True)):  # noqa: PTH207 - pathlib takes no absolute pattern
             # A pattern that also matches folders and notes is meant for the reports among them.
-            if Path(match).suffix.lower() in _REPORTS and not _is_dir(Path(match)):
+            if Path(match).suffix.lower() in _REPORTS and not is_dir(Path(match)):
                 yield Path(match)
     else:
         yield path
@@ -75,29 +76,72 @@ def _segment(part: str) -> str:
 
 
 def _inside(folder: Path) -> Iterator[Path]:
-    for where, folders, names in os.walk(folder, followlinks=False):
-        folders.sort()
-        for name in sorted(names):
+    for where, _, names in walk(folder):
+        for name in names:
             if Path(name).suffix.lower() in _REPORTS:
                 yield Path(where) / name
 
 
-def _real(path: Path) -> str:
-    """What tells a file from others, whatever name it is given."""
+def walk(top: Path) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Every folder from ``top`` downwards with its folders and files, sorted; of the folders, those that the caller
+    leaves in the list are gone into. Like ``os.walk``, which ends in a recursion error where folders are nested deeply.
+    Links to folders count as files; what cannot be listed is passed over."""
+    waiting = [str(top)]
+    while waiting:
+        where = waiting.pop()
+        folders: list[str] = []
+        names: list[str] = []
+        try:
+            with os.scandir(where) as entries:
+                for entry in entries:
+                    (folders if entry.is_dir(follow_symlinks=False) else names).append(entry.name)
+        except OSError:
+            continue
+        folders.sort()
+        names.sort()
+        yield where, folders, names
+        waiting += [os.path.join(where, name) for name in reversed(folders)]  # noqa: PTH118 - many, as text
+
+
+def real(path: Path) -> str:
+    """What tells a file from others, whatever name it is given: its path without links. A name that no file can have,
+    and a link that leads in a circle, is its own."""
     try:
         return os.path.realpath(path)
     except (OSError, ValueError):
         return str(path)
 
 
-def _is_dir(path: Path) -> bool:
+def is_dir(path: Path) -> bool:
+    """Whether there is a folder; no for a name that no file can have (too long, a NUL in it), which pathlib raises."""
     try:
         return path.is_dir()
     except (OSError, ValueError):
         return False
 
 
-def _exists(path: Path) -> bool:
+def is_file(path: Path) -> bool:
+    """The same for a regular file."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def read(path: Path, most: int) -> bytes:
+    """The first ``most`` bytes of a regular file. Raises ``OSError`` for anything else: a pipe would be waited for."""
+    # O_NONBLOCK: should the file be swapped for a pipe between stat and open, this does not hang.
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise OSError(0, "not a regular file")
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except ValueError:
+        raise OSError(0, "not a valid path") from None
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read(most)
+
+
+def exists(path: Path) -> bool:
     try:
         return os.path.lexists(path)
     except (OSError, ValueError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
@@ -30,6 +31,7 @@ _ALONE_KERNELS, _ALONE_FILES = 150, 4
 # What a worker and the child that reads a report for it may take together.
 _WORKER_BYTES = 600 << 20
 _MOST_WORKERS = 16
+_SAFE = "PYTHONSAFEPATH"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +69,23 @@ _own_rules: list[Rulebook] = []
 _wanted: list[Path] = []
 
 
+def _end_with_parent() -> None:
+    """Ends this worker when the process that wanted its answers is gone, however it went; it would wait for ever."""
+    from multiprocessing import parent_process
+
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
 def _start(folders: tuple[str, ...], profile: str, wanted: str) -> None:
     import signal
+    import threading
 
     from triage.rules import load_rulebook
 
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     # Ctrl-C reaches every process of the terminal; the parent decides what becomes of the workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _wanted.append(Path(wanted))
@@ -105,6 +119,7 @@ class Pool:
         self._rules = rules
         self._executor: Executor | None = None
         self._flag: _TemporaryFileWrapper[bytes] | None = None
+        self._safe: str | None = None
 
     def __enter__(self) -> Pool:
         if self._workers > 1:
@@ -113,6 +128,10 @@ class Pool:
             # Started afresh: this process may have threads, which a fork would tear.
             context = multiprocessing.get_context("spawn")
             self._flag = NamedTemporaryFile(prefix="triage-")
+            # Python starts a worker with the working directory first on its path: a folder of reports that holds a
+            # multiprocessing.py would be run.
+            self._safe = os.environ.get(_SAFE)
+            os.environ[_SAFE] = "1"
             self._executor = ProcessPoolExecutor(
                 self._workers,
                 mp_context=context,
@@ -127,6 +146,10 @@ class Pool:
             if self._flag is not None:
                 self._flag.close()
             self._executor.shutdown(wait=False, cancel_futures=True)
+            if self._safe is None:
+                os.environ.pop(_SAFE, None)
+            else:
+                os.environ[_SAFE] = self._safe
 
     def run(self, jobs: Iterable[tuple[int, Piece, Job]]) -> Iterator[tuple[int, Answer | TriageError]]:
         if self._executor is None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from triage.errors import GateFailed, ProgramFailed, UsageError
-from triage.paths import INTERRUPTED
+from triage.paths import INTERRUPTED, real
 
 if TYPE_CHECKING:
     from triage.compare.model import Comparison, Snapshot
@@ -76,6 +76,8 @@ def diff(
     from triage.compare import compare
 
     chosen = str(format_ or format_of(output))
+    target = output or (Path("triage-diff.html") if chosen == "html" else None)
+    commands.claim([target], [base, head], rules)
     rulebook = commands.rulebook(rules, profile)
     if same_limiter:
         _allow_at_two_sizes(chosen, noise)
@@ -84,7 +86,7 @@ def diff(
         conclude_sizes(before, after, chosen, output)
         return
     text = rendered(compare(before, after, rulebook, noise_of(noise)), chosen, output)
-    write(text, output, default=Path("triage-diff.html") if chosen == "html" else None)
+    write(text, target)
     raise_if_failed(before, after)
 
 
@@ -114,11 +116,12 @@ def sides(
 ) -> tuple[Snapshot, Snapshot]:
     """Both files as snapshots; either may be a baseline, whose launches cannot be selected any more."""
     from triage.compare.selection import parse
+    from triage.renderers.escape import clean
 
     first, second = parse(launches)
-    same = base.resolve() == head.resolve()
+    same = real(base) == real(head)
     if same and first == second:
-        print(f"note: {base} is compared with itself", file=sys.stderr)
+        print(f"note: {clean(str(base))} is compared with itself", file=sys.stderr)
     return read(base, rulebook, first, kernel), read(head, rulebook, second, kernel)
 
 
@@ -184,17 +187,16 @@ def _terminal(output: Path | None, format_: str) -> tuple[int, bool]:
     return width, to_terminal and format_ == "text"
 
 
-def write(text: str, target: Path | None, *, default: Path | None = None) -> None:
-    """To the file, to the default, or to standard output."""
+def write(text: str, target: Path | None) -> None:
+    """To the file, or to standard output."""
     from triage import commands
     from triage import output as out
 
-    place = target or default
-    if place is None or str(place) == "-":
+    if target is None or str(target) == "-":
         out.show(text)
         return
-    out.write(place, text)
-    commands.say_written(place)
+    out.write(target, text)
+    commands.say_written(target)
 
 
 def format_of(target: Path | None) -> str:

@@ -95,11 +95,20 @@ def _clocks(base: State, head: State) -> list[str]:
     return [f"clocks: the SMs ran at {' against '.join(shown)}"]
 
 
+def _factor(base: State, head: State, fact: str) -> float | None:
+    """How many times as much ``head`` has; ``None`` where a side lacks it, or a float cannot hold the quotient."""
+    old, new = base.facts.get(fact), head.facts.get(fact)
+    if not old or not new:
+        return None
+    factor = new / old
+    return factor if math.isfinite(factor) and factor > 0 and math.isfinite(1 / factor) else None
+
+
 def _size(base: State, head: State) -> str:
     """Whether this is another problem: work that scaled as a whole, or another launch and no counter against it."""
     grids = base.kernel.launch.grid, head.kernel.launch.grid
     blocks = base.kernel.launch.block, head.kernel.launch.block
-    factors = [head.facts[fact] / base.facts[fact] for fact in _WORK if base.facts.get(fact) and head.facts.get(fact)]
+    factors = [factor for fact in _WORK if (factor := _factor(base, head, fact)) is not None]
     scaled = [factor if factor >= 1 else 1 / factor for factor in factors]
     like = max(factors) / min(factors) - 1 <= _ONE_FACTOR if factors else False
     if len(factors) == len(_WORK) and like and min(scaled) >= _OTHER_SIZE:
@@ -108,8 +117,8 @@ def _size(base: State, head: State) -> str:
         return ""
     # Another number of threads may be another problem or the same one split otherwise: the bytes tell.
     for fact in ("ideal_sectors", "dram_bytes"):
-        if base.facts.get(fact) and head.facts.get(fact):
-            factor = head.facts[fact] / base.facts[fact]
+        factor = _factor(base, head, fact)
+        if factor is not None:
             if abs(factor - 1) <= _SAME_BYTES:
                 return ""
             return (

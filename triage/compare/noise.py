@@ -23,6 +23,8 @@ _ENOUGH_PAIRED = 8
 _LEVEL = 0.01
 # Launches of one kernel that differ by more than this do different work; then the i-th is held against the i-th.
 _UNLIKE = 0.05
+# Beyond, from a picosecond to thirty years, it is the number of a damaged file, whose ratios leave what a float holds.
+_SHORTEST_NS, _LONGEST_NS = 1e-3, 1e18
 # All differences of two long series cost more than they say.
 _MOST_DIFFERENCES = 40_000
 
@@ -39,10 +41,10 @@ class Noise:
 
 
 def judge(base: Sequence[float], head: Sequence[float], noise: Noise, *, in_order: bool = True) -> Timing:
-    """Whether ``head`` is slower or faster than ``base`` (ns). What is not positive is left out. ``in_order`` says that
-    both are in launch order and complete, so that the i-th launch may be held against the i-th."""
-    before = [value for value in base if math.isfinite(value) and value > 0]
-    after = [value for value in head if math.isfinite(value) and value > 0]
+    """Whether ``head`` is slower or faster than ``base`` (ns). What is no time of a kernel is left out. ``in_order``
+    says that both are in launch order and complete, so that the i-th launch may be held against the i-th."""
+    before = [value for value in base if _SHORTEST_NS <= value <= _LONGEST_NS]
+    after = [value for value in head if _SHORTEST_NS <= value <= _LONGEST_NS]
     if not before or not after:
         untimed = "neither side was" if not before and not after else f"the {'head' if before else 'base'} was not"
         why = f"{untimed} timed"

@@ -231,8 +231,10 @@ def _waves(metrics: Metrics) -> Iterator[Relation]:
         text = f"{_MOST_WARPS} is {warps:g} but block size and occupancy limits make {told:g}"
         yield Relation((_MOST_WARPS, "launch__block_size", *_OCCUPANCY), _same(told, warps), text)
     grid, waves = _number(metrics, "launch__grid_size"), _number(metrics, "launch__waves_per_multiprocessor")
-    if sms and grid and waves and not _number(metrics, "launch__cluster_size"):
-        told = grid / (sms * min(known))
+    # The product is 0 where a damaged file holds numbers too small for a float.
+    room = sms * min(known) if sms else 0.0
+    if room and grid and waves and not _number(metrics, "launch__cluster_size"):
+        told = grid / room
         text = f"launch__waves_per_multiprocessor is {waves:g} but grid, SMs and occupancy limits make {told:.3g}"
         names = ("launch__waves_per_multiprocessor", "launch__grid_size", "launch__sm_count", *_OCCUPANCY)
         yield Relation(names, abs(told - waves) <= 0.05 * told + 0.02, text)

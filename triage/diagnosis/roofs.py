@@ -14,6 +14,7 @@ from typing import Any
 from triage import resources
 from triage.errors import UnreadableReport
 from triage.model import Device, Finding, Report, Roof
+from triage.paths import read
 
 SCHEMA = "triage/roofs/1"
 _PEAK = "dram_peak_bytes_per_s"
@@ -40,8 +41,7 @@ def read_roofs(path: str | Path) -> Roof:
     path = Path(path)
     hint = "give the triage-roofs.json that `triage kernels bench` writes"
     try:
-        with path.open("rb") as file:
-            content = file.read(_LARGEST + 1)
+        content = read(path, _LARGEST + 1)
         found = json.loads(content[:_LARGEST])
     except OSError as fault:
         raise UnreadableReport(f"cannot read the roofs file {path}: {fault.strerror}", hint) from None

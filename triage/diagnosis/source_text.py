@@ -10,6 +10,7 @@ from pathlib import Path
 
 from triage.errors import UsageError
 from triage.model import LineFinding, Report
+from triage.paths import is_dir
 
 # A source file is read whole; what is larger than this (bytes) is none.
 _LARGEST = 8_000_000
@@ -31,7 +32,7 @@ def read_map(text: str) -> SourceMap:
     if not sign or not start or not folder:
         raise UsageError(f"{text!r} is no source map", "give --source-map FROM=TO, two folders")
     place = Path(folder)
-    if not place.is_dir():
+    if not is_dir(place):
         raise UsageError(f"the folder {folder} of the source map does not exist", "give --source-map FROM=TO")
     return SourceMap(_parts(start), place.resolve())
 

@@ -97,9 +97,11 @@ def bench(
     cubin: Annotated[Path | None, typer.Option(help="Measure this cubin instead.")] = None,
 ) -> None:
     """Time the transposes against a device copy and the libraries, in one run, and write the measured roofs."""
+    from triage import output
     from triage.driver import pages, session, shapes
     from triage.driver.bench import Setup
 
+    output.claim([None if no_roofs else roofs, json_file], others=[cubin] if cubin else [])
     shape = shapes.requested(size, rows, cols) or shapes.Shape(4096, 4096)
     setup = Setup(shape, dtype.value, reps, warmup, rotate)
     chosen = names or []

@@ -7,13 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from triage import output
 from triage.driver import bench as benches
 from triage.driver import cubin as cubins
-from triage.driver import nvcc, output, pages, peers, sources, variants
+from triage.driver import nvcc, pages, peers, sources, variants
 from triage.driver.bench import Bench, Row, Setup
 from triage.driver.shapes import CHECK_SHAPES, Shape
 from triage.driver.variants import Variant
 from triage.errors import GateFailed, NcuFailed
+from triage.paths import is_file
 
 if TYPE_CHECKING:
     from triage.driver.gpu import Gpu
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 #: Where `build` puts its results and `run` and `bench` look for them.
 BUILD_FOLDER = Path("build-kernels")
 
+_PLACE = "choose another place"
 _SWEPT = ("copy", "shared", "padded", "best")
 _ENOUGH = 2**20  # elements from which on a planted race that goes unseen is a failure of the check
 
@@ -52,12 +55,12 @@ def load_kernels(gpu: Gpu, folder: Path, cubin: Path | None = None) -> Kernels:
     sources changed since, else compiled now by NVRTC."""
     source = sources.transposes() / "transpose.cu"
     built = cubin or nvcc.cubin_path(folder, gpu.info.cc.replace(".", ""))
-    if cubin is None and not built.is_file():
+    if cubin is None and not is_file(built):
         return Kernels(gpu.compile(source.read_text(encoding="utf-8")), "compiled now by NVRTC")
     if cubin is None and _changed_since(built, source.parent):
         origin = f"compiled now by NVRTC, as the sources are newer than {built}"
         return Kernels(gpu.compile(source.read_text(encoding="utf-8")), origin)
-    if not built.is_file():
+    if not is_file(built):
         raise NcuFailed(f"{built} does not exist", "build it with `triage kernels build`")
     found = cubins.inspect(built)
     return Kernels(gpu.load(built), str(built) + (" (debug build)" if found.debug else ""), found.debug)
@@ -133,7 +136,8 @@ def save(result: Bench, roofs: Path | None, json_file: Path | None) -> None:
     """Write the roofs file and the measurement, where they are asked for. Raises UsageError for a bad place."""
     for path, text in ((roofs, result.roofs.as_json()), (json_file, pages.bench_json(result))):
         if path:
-            output.write_text(path, text)
+            output.folder(path.parent, _PLACE)
+            output.write(path, text.rstrip("\n") + "\n", _PLACE)
 
 
 def judge_bench(result: Bench) -> None:

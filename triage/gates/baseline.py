@@ -16,6 +16,7 @@ from triage.compare import quantities
 from triage.compare.model import Collection, Snapshot, State
 from triage.errors import UnreadableReport
 from triage.model import Confidence, Device, Kernel, Launch, LineFinding, Workload
+from triage.paths import read as read_file
 from triage.renderers.wording import file_name
 from triage.rules.yamlfile import Document, List, Map, read
 
@@ -38,8 +39,7 @@ _WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
 def is_baseline(path: Path) -> bool:
     """Whether the file begins as a baseline does."""
     try:
-        with path.open("rb") as file:
-            return file.read(len(MAGIC)) == MAGIC.encode()
+        return read_file(path, len(MAGIC)) == MAGIC.encode()
     except OSError:
         return False
 

@@ -54,7 +54,10 @@ def check(
         # The faults of the file with the gates come first, and all at once.
         configured(config)
         raise
-    made = judged(file, baseline, configured(config, rulebook), rulebook)
+    gates = configured(config, rulebook)
+    read = [path for path in (config, base_of(baseline, gates)) if path is not None]
+    commands.claim([sarif, junit, markdown], [file], [*rules, *read])
+    made = judged(file, base_of(baseline, gates), gates, rulebook)
     output.files(made, source_root, sarif=sarif, junit=junit, markdown=markdown)
     if github if github is not None else os.environ.get("GITHUB_ACTIONS") == "true":
         output.github(made, source_root)
@@ -76,6 +79,7 @@ def baseline(
     from triage.compare.selection import parse
     from triage.gates import baseline as text
 
+    commands.claim([output], [file], rules)
     rulebook = commands.rulebook(rules, profile)
     snapshot = comparing.read(file, rulebook, parse(launches)[0], kernel)
     comparing.write(text.dump(snapshot), output)
@@ -87,7 +91,12 @@ def configured(path: Path | None, rulebook: Rulebook | None = None) -> Config:
     from triage.gates import config
 
     limiters = rulebook.limiters if rulebook is not None else None
-    return config.load(path if path is not None else config.find(Path.cwd()), limiters)
+    return config.load(path if path is not None else config.find(), limiters)
+
+
+def base_of(asked: Path | None, config: Config) -> Path | None:
+    """What to compare with: as asked, else as the gates say."""
+    return asked or (Path(config.baseline) if config.baseline else None)
 
 
 def judged(file: Path, base: Path | None, config: Config, rulebook: Rulebook) -> Result:
@@ -95,6 +104,5 @@ def judged(file: Path, base: Path | None, config: Config, rulebook: Rulebook) ->
     from triage.compare.commands import read
     from triage.gates.judge import check as ask
 
-    named = base or (Path(config.baseline) if config.baseline else None)
-    before = read(named, rulebook) if named is not None else None
+    before = read(base, rulebook) if base is not None else None
     return ask(read(file, rulebook), before, config, rulebook)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import fields, replace
@@ -25,11 +26,12 @@ _FAIL = {"fail": True, "allow": False}
 _CHANGES = ("never", "unless_faster", "always")
 
 
-def find(start: Path) -> Path | None:
-    """``triage.yaml`` in ``start`` or a folder above it, within the repository."""
+def find(start: Path | None = None) -> Path | None:
+    """``triage.yaml`` in ``start`` (the working directory) or a folder above it, within the repository."""
     from triage import team
 
-    return team.find(start)
+    start = start if start is not None else team.here()
+    return team.find(start) if start is not None else None
 
 
 def load(path: Path | None, limiters: Iterable[str] | None = None) -> Config:
@@ -42,12 +44,12 @@ def load(path: Path | None, limiters: Iterable[str] | None = None) -> Config:
 
     if path is None:
         return Config()
-    if not path.is_file():
+    if not os.path.lexists(path):
         raise UsageError(f"there is no file {path}", "name a triage.yaml with --config")
     read = team.examine(path)
     document = read.document
     if document is None:
-        return Config()
+        raise UsageError(f"there is no triage.yaml in {path}", "name a triage.yaml with --config")
     root = document.root if isinstance(document.root, Map) else None
     config = parse(document, read.gates, root, limiters)
     if document.faults:
@@ -247,8 +249,8 @@ _READERS: dict[str, Callable[[object], object]] = {
     "slower_than": _optional(values.share),
     "limiter_changed": _change,
     "limiters": _optional(_limiters),
-    "max_duration": _optional(values.duration),
-    "min_effective_bandwidth": _optional(values.bandwidth),
+    "max_duration": _optional(values.positive(values.duration)),
+    "min_effective_bandwidth": _optional(values.positive(values.bandwidth)),
     "ideal_bytes": _optional(values.size),
     **dict.fromkeys(("spills", "new_kernels", "removed_kernels", "undecided", "comparable", "unmatched"), _fail),
 }

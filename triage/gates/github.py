@@ -9,6 +9,7 @@ from pathlib import Path
 from triage.errors import UsageError
 from triage.gates.model import Result
 from triage.gates.places import Places
+from triage.paths import exists, is_file
 from triage.renderers import diff_markdown
 from triage.renderers.escape import clean, markdown, shorten
 
@@ -64,10 +65,15 @@ def append_summary(result: Result, env: Mapping[str, str] = os.environ) -> None:
     if not target:
         return
     try:
+        if exists(Path(target)) and not is_file(Path(target)):
+            # A pipe would be waited for.
+            raise OSError(0, "it is no file")
         with Path(target).open("a", encoding="utf-8", newline="\n") as file:
             file.write(summary(result))
-    except OSError as fault:
-        raise UsageError(f"cannot write the step summary {target}: {fault.strerror}", "unset it") from None
+    except (OSError, ValueError) as fault:
+        raise UsageError(
+            f"cannot write the step summary {target}: {getattr(fault, 'strerror', None) or fault}", "unset it"
+        ) from None
 
 
 def _data(text: str) -> str:

@@ -219,4 +219,6 @@ def effective_bandwidth(state: State, ideal_bytes: float | None = None) -> float
     needed = ideal_bytes
     if needed is None and state.facts.get("ideal_sectors"):
         needed = _SECTOR * state.facts["ideal_sectors"]
-    return needed / (state.median_ns * 1e-9) if needed else None
+    seconds = state.median_ns * 1e-9
+    # The time of a damaged file may be too small for a float.
+    return needed / seconds if needed and seconds else None

@@ -6,9 +6,10 @@ the repository whose path agrees with the longest tail of the name is the one me
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath, PureWindowsPath
+
+from triage.paths import walk
 
 # A repository larger than this is searched no further: the name alone is used.
 _MOST_FILES = 50_000
@@ -48,8 +49,8 @@ class Places:
         if self._by_name is None:
             self._by_name = {}
             seen = 0
-            for folder, below, files in os.walk(self.root):
-                below[:] = sorted(one for one in below if not one.startswith(".") and one not in _NEVER)
+            for folder, below, files in walk(self.root):
+                below[:] = [one for one in below if not one.startswith(".") and one not in _NEVER]
                 inside = Path(folder).relative_to(self.root).parts
                 for one in files:
                     self._by_name.setdefault(one, []).append((*inside, one))

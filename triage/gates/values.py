@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from triage.rules.formulas import FormulaError, parse
 
+T = TypeVar("T")
 _NUMBER = re.compile(r"([0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)\s*([A-Za-z/%]*)")
 _TIMES = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 _RATES = {"B/s": 1.0, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9, "TB/s": 1e12}
@@ -45,6 +48,19 @@ def bandwidth(value: object) -> Bandwidth:
     if unit not in _RATES:
         raise ValueError(f"{value!r} is no bandwidth; write 2.5 TB/s, 900 GB/s, or 80% of the DRAM's peak")
     return Bandwidth(number * _RATES[unit])
+
+
+def positive(reader: Callable[[object], T]) -> Callable[[object], T]:
+    """The same reader for values that mean nothing at 0: a bandwidth of 0 is always reached, a time of 0 never. What is
+    too small for a number (``1e-400 us``) is 0 as well. Raises ``ValueError``."""
+
+    def read(value: object) -> T:
+        found = reader(value)
+        if (found.value if isinstance(found, Bandwidth) else found) == 0:
+            raise ValueError(f"{value!r} is 0; it must be above")
+        return found
+
+    return read
 
 
 def size(value: object) -> float:

@@ -72,7 +72,7 @@ def query(ncu: Ncu, run: Run = ask) -> Chip:
             if not ncu.has("query-metrics-collection"):
                 continue
             command += ["--query-metrics-collection", collection]
-        said = run(command, 120)
+        said = run(command, 60)
         for device, names in parse(said.text).items():
             chips.setdefault(device, set()).update(names)
         if collection == "profiling" and not chips:
@@ -113,7 +113,7 @@ def cached(ncu: Ncu, env: Mapping[str, str], root: Path = Path("/"), run: Run = 
     A cache that cannot be read or written costs time, never the run."""
     key = "|".join((str(_FORMAT), str(ncu.path), ncu.version_text, gpus(root), env.get("CUDA_VISIBLE_DEVICES", "")))
     file = cache_folder(env) / f"metrics-{hashlib.sha256(key.encode()).hexdigest()[:20]}.json"
-    with suppress(OSError, ValueError, KeyError, TypeError):
+    with suppress(OSError, ValueError, LookupError, TypeError, RecursionError):
         kept = json.loads(file.read_text())
         if kept["key"] == key and kept["metrics"]:
             return Chip(kept["device"], frozenset(kept["metrics"]))

@@ -23,7 +23,8 @@ from triage.ncu.ranks import Rank, is_launcher
 from triage.ncu.run import Ended, run
 from triage.ncu.selection import Selection, blind, select
 from triage.ncu.sets import choose, load_sets
-from triage.ncu.survey import parse, timeline_first
+from triage.ncu.survey import lines_of, parse, timeline_first
+from triage.paths import is_file
 from triage.team import pack_folders
 
 
@@ -91,9 +92,9 @@ def check_program(program: Sequence[str]) -> None:
         raise UsageError("there is no program to profile", "triage profile [OPTIONS] ./program ARGUMENTS")
     if shutil.which(program[0]) is None:
         here = Path(program[0])
-        if here.is_file() and "/" not in program[0]:
+        if is_file(here) and "/" not in program[0]:
             raise UsageError(f"{program[0]} is not on PATH", f"write ./{program[0]} for the one in this folder")
-        if here.is_file():
+        if is_file(here):
             raise UsageError(f"{program[0]} is not executable", "name its interpreter, as in: python3 script.py")
         raise UsageError(f"there is no program {program[0]!r}", "options of triage go before the program's name")
 
@@ -140,6 +141,8 @@ def collect(prepared: Prepared, files: Files, say: Callable[[str], None], stderr
     outcome = judge(ended)
     report = files.report if outcome.results and files.report.exists() else None
     if report is None:
+        if isinstance(outcome.error, Interrupted):
+            raise Interrupted(outcome.error.message, f"ncu had not written a report yet; its log is {files.log}")
         raise outcome.error or NcuFailed("ncu wrote no report", f"its log is {files.log}")
     return Collected(
         report,
@@ -178,8 +181,7 @@ def _survey(prepared: Prepared, files: Files, stderr: TextIO) -> tuple[Selection
     options = prepared.options
     command = survey_command(prepared.ncu, options, files.survey_log, leave_out=prepared.several)
     ended = _run(command, files.survey_log, prepared, stderr, "survey: launch", None)
-    text = files.survey_log.read_text(encoding="utf-8", errors="replace") if files.survey_log.exists() else ""
-    launches = list(parse(text.splitlines()))
+    launches = list(parse(lines_of(files.survey_log)))
     outcome = judge(ended)
     if ended.stopped == "interrupt":
         raise Interrupted("interrupted during the survey", "nothing was profiled yet; --no-survey goes without it")

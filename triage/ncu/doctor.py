@@ -185,7 +185,9 @@ def print_table(checks: list[Check], stream: TextIO) -> None:
 def _plain(text: str) -> str:
     from rich.markup import escape
 
-    return escape(text)
+    from triage.renderers.escape import clean
+
+    return escape(clean(text))
 
 
 Examine = Callable[[Machine], list[Check]]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,7 +73,9 @@ def reserve(folder: Path, program: Sequence[str], rank: Rank | None) -> Files:
         stem = program_name(program)
         for number in range(1, 100_000):
             files = Files(folder, stem if number == 1 else f"{stem}.{number}", rank)
-            if not files.report.exists() and _claim(files.log):
+            # A page may have the name of a file that the user keeps there (app.json).
+            own = (files.report, *map(files.page, _SUFFIXES))
+            if not any(path.exists() for path in own) and _claim(files.log):
                 return files
     except OSError as fault:
         raise UsageError(f"cannot write to {folder}: {fault.strerror}", "choose a folder with --output") from fault
@@ -87,18 +88,3 @@ def _claim(log: Path) -> bool:
     except FileExistsError:
         return False
     return True
-
-
-def write(path: Path, text: str) -> None:
-    """Write ``text`` to a temporary file beside ``path``, then rename it. Raises ``UsageError`` when that fails."""
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        # mkstemp makes private files; a report may be read like any other file.
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(name).chmod(0o666 & ~umask)
-        Path(name).replace(path)
-    except OSError as fault:
-        raise UsageError(f"cannot write {path}: {fault.strerror}", "choose a folder with --output") from fault

@@ -9,12 +9,18 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
+import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from triage.errors import NcuFailed
+from triage.ncu.processes import send
+from triage.paths import is_dir, is_file
 
 # Where installers put it: CUDA toolkits, the stand-alone package, the .run installer of older releases.
 INSTALL_GLOBS = (
@@ -26,6 +32,12 @@ INSTALL_GLOBS = (
 )
 _VERSION = re.compile(r"Version\s+(\d+)\.(\d+)\.(\d+)")
 _OPTION = re.compile(r"--([a-z][a-z0-9-]+)")
+
+# The longest answer that is read, the metrics of a GPU, has a few hundred kilobytes.
+ANSWER_BYTES = 16 << 20
+# An answer to --version or --help takes a second at most, on a slow network file system a few.
+_PATIENCE_S = 15.0
+_LAST_WORDS_S = 0.5
 
 Run = Callable[[Sequence[str], float], "Said"]
 
@@ -57,24 +69,69 @@ class Ncu:
         return not self.options or option in self.options
 
 
-def ask(command: Sequence[str], timeout: float) -> Said:
+def ask(command: Sequence[str], timeout: float, most: int = ANSWER_BYTES) -> Said:
     """Run a short helper program and gather what it says. A program that cannot start says why, with status 127;
-    one that outlives ``timeout`` seconds ends with status 124."""
+    one that outlives ``timeout`` seconds or says more than ``most`` bytes is ended, with status 124."""
     try:
-        done = subprocess.run(
+        child = subprocess.Popen(
             list(command),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=timeout,
-            check=False,
             env=os.environ | {"LC_ALL": "C"},
         )
-    except subprocess.TimeoutExpired as late:
-        return Said(124, (late.output or b"").decode("utf-8", "replace"))
-    except OSError as fault:
-        return Said(127, f"{command[0]}: {fault.strerror}")
-    return Said(done.returncode, done.stdout.decode("utf-8", "replace"))
+    except (OSError, ValueError) as fault:
+        return Said(127, f"{command[0]}: {getattr(fault, 'strerror', None) or fault}")
+    answer = _Answer(child, most)
+    late = False
+    try:
+        late = not answer.complete(timeout)
+    finally:
+        if child.poll() is None:
+            send(child.pid, signal.SIGKILL)
+        child.wait()
+    return Said(124 if late else child.returncode, answer.text())
+
+
+class _Answer:
+    """What a child says, gathered by a thread: a process that it leaves behind may hold the pipe open for ever."""
+
+    def __init__(self, child: subprocess.Popen[bytes], most: int) -> None:
+        self._child, self._most = child, most
+        self._pieces: list[bytes] = []
+        self._size = 0
+        self._news = threading.Event()
+        self._thread = threading.Thread(target=self._gather, daemon=True)
+        self._thread.start()
+
+    def _gather(self) -> None:
+        assert self._child.stdout is not None
+        with self._child.stdout as pipe, suppress(OSError):
+            while self._size <= self._most and (data := os.read(pipe.fileno(), 1 << 16)):
+                self._pieces.append(data)
+                self._size += len(data)
+        self._news.set()
+
+    def complete(self, timeout: float) -> bool:
+        """Whether it ended in time and said no more than allowed."""
+        until = time.monotonic() + timeout
+        while not self._news.wait(0.02) and self._child.poll() is None and time.monotonic() < until:
+            pass
+        if self._child.poll() is not None:
+            # It is gone: what it said is in the pipe, whoever else holds the other end.
+            self._thread.join(_LAST_WORDS_S)
+        elif not self._news.is_set() or self._size > self._most:
+            return False
+        else:
+            # It closed its output and goes on.
+            try:
+                self._child.wait(max(until - time.monotonic(), 0))
+            except subprocess.TimeoutExpired:
+                return False
+        return self._size <= self._most
+
+    def text(self) -> str:
+        return b"".join(self._pieces).decode("utf-8", "replace")
 
 
 def candidates(env: Mapping[str, str], root: Path = Path("/")) -> Iterator[tuple[str, Path]]:
@@ -83,7 +140,7 @@ def candidates(env: Mapping[str, str], root: Path = Path("/")) -> Iterator[tuple
     if asked := env.get("NCU"):
         path = Path(asked).expanduser()
         found = shutil.which(asked, path=env.get("PATH", "")) if path.name == asked else None
-        yield "$NCU", path / "ncu" if path.is_dir() else Path(found or path)
+        yield "$NCU", path / "ncu" if is_dir(path) else Path(found or path)
         return
     if found := shutil.which("ncu", path=env.get("PATH", "")):
         yield "PATH", Path(found)
@@ -102,7 +159,7 @@ def _by_version(path: Path) -> tuple[int, ...]:
 def locate(env: Mapping[str, str], root: Path = Path("/")) -> Path:
     """The ``ncu`` to use. Raises ``NcuFailed`` when there is none, or when ``$NCU`` names none."""
     for why, path in candidates(env, root):
-        if path.is_file() and os.access(path, os.X_OK):
+        if is_file(path) and os.access(path, os.X_OK):
             return path
         if why == "$NCU":
             raise NcuFailed(f"$NCU is {env['NCU']!r}, which is no program", "set NCU to the ncu program, or unset it")
@@ -114,11 +171,13 @@ def locate(env: Mapping[str, str], root: Path = Path("/")) -> Path:
 
 def inspect(path: Path, run: Run = ask) -> Ncu:
     """Ask the program at ``path`` for its version and options. Raises ``NcuFailed`` when it does not even start."""
-    said = run([str(path), "--version"], 60)
+    said = run([str(path), "--version"], _PATIENCE_S)
+    if said.status == 124:
+        raise NcuFailed(f"{path} does not answer when asked for its version", "set NCU to one that does")
     match = _VERSION.search(said.text)
     if said.status != 0 and match is None:
         first = next((line.strip() for line in said.text.splitlines() if line.strip()), "it said nothing")
         raise NcuFailed(f"{path} does not run: {first[:200]}", "reinstall Nsight Compute, or set NCU=/path/to/ncu")
     version = (int(match[1]), int(match[2]), int(match[3])) if match else (0, 0, 0)
-    options = frozenset(_OPTION.findall(run([str(path), "--help"], 60).text))
+    options = frozenset(_OPTION.findall(run([str(path), "--help"], _PATIENCE_S).text))
     return Ncu(path, version, options)

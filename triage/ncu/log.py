@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+# A name of a kernel may have some thousand characters; a line without an end is no line of a log.
+_LONGEST = 100_000
 _TAG = re.compile(r"==(PROF|WARNING|ERROR)== ?")
 _PROFILING = re.compile(r'Profiling "(?P<name>.*?)"(?: - (?P<index>\d+))?(?: \(\d+/\d+\))?: ?(?P<rest>.*)')
 _PASSES = re.compile(r" - (\d+) pass(?:es)?\b")
@@ -59,7 +61,8 @@ class Log:
         """Take the next piece of the log."""
         *lines, self._rest = (self._rest + text).split("\n")
         for line in lines:
-            self._line(line)
+            self._line(line[:_LONGEST])
+        self._rest = self._rest[:_LONGEST]
 
     def finish(self) -> None:
         """The log is complete: take what stands behind its last line break."""

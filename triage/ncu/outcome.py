@@ -42,6 +42,8 @@ def judge(ended: Ended) -> Outcome:
         # There are results: a partial report with a warning is worth more than an error.
         warnings.append(f"the run ended early after {results} result{'s' if results > 1 else ''}: {error.message}")
         error = None
+    if error is None and results and ended.status != 0 and not said and not ended.stopped:
+        warnings.append(f"ncu ended with status {ended.status} after it wrote its report: results may be missing")
     if error is None and not results:
         error = _nothing(ended)
     return Outcome(results, error, tuple(dict.fromkeys(warnings)))

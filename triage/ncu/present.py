@@ -12,14 +12,16 @@ from triage.model import Profile, Report
 from triage.ncu import weights
 from triage.ncu.collect import Collected
 from triage.ncu.command import quoted
-from triage.ncu.files import Files, write
+from triage.ncu.files import Files
 from triage.ncu.find import Ncu, ask
+from triage.output import write
 
 if TYPE_CHECKING:
     from triage.rules import Rulebook
 
 # ncu writes the CSV of a large report in minutes at worst.
-_IMPORT_TIMEOUT_S = 600
+_IMPORT_TIMEOUT_S, _IMPORT_BYTES = 600, 2 << 30
+_FOLDER = "choose a folder with --output"
 
 
 def read(path: Path, ncu: Ncu, rank_name: str) -> Profile:
@@ -31,12 +33,12 @@ def read(path: Path, ncu: Ncu, rank_name: str) -> Profile:
         return load(path)
     except UnreadableReport as fault:
         command = [str(ncu.path), "--import", str(path), "--csv", "--page", "raw", "--print-units", "base"]
-        said = ask(command, _IMPORT_TIMEOUT_S)
+        said = ask(command, _IMPORT_TIMEOUT_S, _IMPORT_BYTES)
         start = said.text.find('"ID"')
         if said.status != 0 or start < 0:
             raise fault
         table = path.with_name(f"{rank_name}.csv")
-        write(table, said.text[start:])
+        write(table, said.text[start:], _FOLDER)
         return load(table)
 
 
@@ -61,7 +63,7 @@ def write_pages(report: Report, files: Files, formats: Sequence[str]) -> list[Pa
     paths = []
     for format in formats:
         path = files.page(format)
-        write(path, render(report, format))
+        write(path, render(report, format), _FOLDER)
         paths.append(path)
     return paths
 

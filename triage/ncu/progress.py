@@ -13,6 +13,7 @@ from typing import TextIO
 
 from triage.ncu.log import Log
 from triage.ncu.survey import function_name
+from triage.renderers.escape import clean
 
 LINE_EVERY_S, REDRAW_EVERY_S = 10.0, 0.2
 
@@ -57,7 +58,7 @@ class Progress:
         text = f"triage: {self.title} {done + 1 if log.current() else done}"
         text += f" of {self.expected}" if self.expected else ""
         if current := log.current():
-            text += f" - {function_name(current[0])} {current[1]} %"
+            text += f" - {clean(function_name(current[0]))} {current[1]} %"
         if done and (passes := log.results[-1].passes):
             text += f", {passes} pass{'es' if passes > 1 else ''} a kernel"
         left = self._left(done, now)

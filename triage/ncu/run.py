@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import os
 import signal
 import subprocess
 import threading
@@ -12,11 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
-from triage.errors import NcuFailed
+from triage.errors import NcuFailed, UsageError
 from triage.ncu.log import Log
 from triage.ncu.processes import send
 
 POLL_S = 0.1
+# A line for each kernel and pass: no run that gives a report comes near it. A program that prints into the log may.
+LOG_BYTES, LOG_END_BYTES = 32 << 20, 1 << 20
+_AT_ONCE = 4 << 20
 # After an interrupt: ncu got it from the terminal itself, or it is sent on; then it has time to write its report.
 FORWARD_AFTER_S, TERMINATE_AFTER_S, KILL_AFTER_S = 1.0, 20.0, 30.0
 
@@ -98,7 +103,10 @@ def run(
     ``timeout`` bounds the whole run, ``hang_timeout`` the silence inside one kernel (seconds; 0: never). Raises
     ``NcuFailed`` when the command cannot be started.
     """
-    log_file.unlink(missing_ok=True)
+    try:
+        log_file.unlink(missing_ok=True)
+    except OSError as fault:
+        raise UsageError(f"cannot write {log_file}: {fault.strerror}", "choose another folder with --output") from fault
     log, stopper = Log(), _Stopper(timeout, hang_timeout)
     with _interrupts_to(stopper.interrupt):
         try:
@@ -119,35 +127,55 @@ def run(
 
 
 class _Follower:
-    """Reads a file as it grows."""
+    """Reads a file as it grows: its first :data:`LOG_BYTES` and, where it is larger, what it ends with."""
 
     def __init__(self, path: Path, log: Log) -> None:
         self.path, self.log = path, log
-        self._stream: IO[str] | None = None
+        self._stream: IO[bytes] | None = None
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._left = LOG_BYTES
 
     def read(self) -> bool:
         if self._stream is None:
-            if not self.path.exists():
+            # A run that puts something else there (a folder, a pipe) has no log.
+            if not self.path.is_file():
                 return False
-            self._stream = self.path.open(encoding="utf-8", errors="replace", newline="")
-        text = self._stream.read()
-        self.log.feed(text)
-        return bool(text)
+            self._stream = self.path.open("rb")
+        data = self._stream.read(min(_AT_ONCE, self._left))
+        self._left -= len(data)
+        self.log.feed(self._decoder.decode(data))
+        # More in a file that is not read any further is news too: the run is alive.
+        return bool(data) or (not self._left and self._grown())
+
+    def _grown(self) -> bool:
+        assert self._stream is not None
+        before = self._stream.tell()
+        return self._stream.seek(0, os.SEEK_END) > before
 
     def close(self) -> None:
-        self.read()
-        self.log.finish()
+        while self._left and self.read():
+            pass
         if self._stream is not None:
+            end = self._stream.seek(0, os.SEEK_END)
+            if end > LOG_BYTES:
+                # The error that ended the run stands at the end.
+                self._stream.seek(max(LOG_BYTES, end - LOG_END_BYTES))
+                self.log.feed("\n" + self._decoder.decode(self._stream.read(LOG_END_BYTES)))
             self._stream.close()
+        self.log.finish()
 
 
 @contextmanager
 def _interrupts_to(handler: Callable[..., None]) -> Iterator[None]:
-    """Ctrl-C and SIGTERM call ``handler`` instead of ending this process; only the main thread can ask for that."""
+    """Ctrl-C, SIGTERM and SIGHUP call ``handler`` instead of ending this process; only the main thread can ask for
+    that."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    previous = {number: signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGTERM)}
+    # A terminal that is closed (SIGHUP) would leave ncu and the program behind; what is ignored (nohup) stays so.
+    numbers = {signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
+    heard = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
+    previous = {number: signal.signal(number, handler) for number in heard}
     try:
         yield
     finally:

@@ -16,6 +16,7 @@ from triage.ncu.files import Files, program_name, reserve
 from triage.ncu.options import Options
 from triage.ncu.present import diagnose, missing, raise_if_empty, read, write_pages
 from triage.ncu.ranks import Rank, finished, merge, this_rank
+from triage.renderers.escape import clean
 
 if TYPE_CHECKING:
     from triage.rules import Rulebook
@@ -36,8 +37,13 @@ def profile(options: Options, env: Mapping[str, str], stdout: TextIO, stderr: Te
     if not options.dry_run:
         check_program(options.program)
     prepared = prepare(options, needed(rulebook), env, rank)
+
+    def say(line: str) -> None:
+        # Words of ncu and names of kernels are among them.
+        print(f"triage: {clean(line)}", file=stderr, flush=True)
+
     for note in prepared.notes:
-        print(f"triage: {note}", file=stderr)
+        say(note)
     if options.dry_run:
         files = Files(options.output, program_name(options.program), rank)
         for line in dry_run(prepared, files):
@@ -45,7 +51,7 @@ def profile(options: Options, env: Mapping[str, str], stdout: TextIO, stderr: Te
         return
     files = reserve(options.output, options.program, rank)
     try:
-        collected = collect(prepared, files, lambda line: print(f"triage: {line}", file=stderr, flush=True), stderr)
+        collected = collect(prepared, files, say, stderr)
     except BaseException:
         _forget_empty(files)
         raise
@@ -71,7 +77,7 @@ def _rulebook(options: Options) -> Rulebook:
 
 def _forget_empty(files: Files) -> None:
     """The reserved log is worth nothing when ncu never wrote to it."""
-    if files.log.exists() and files.log.stat().st_size == 0:
+    if files.log.is_file() and files.log.stat().st_size == 0:
         files.log.unlink()
 
 
@@ -91,7 +97,7 @@ def _report(
     else:
         paths += _together(prepared, files, report, rulebook, stdout)
     for path in (collected.report, *paths):
-        print(f"triage: wrote {path}", file=stderr)
+        print(f"triage: wrote {clean(str(path))}", file=stderr)
 
 
 def _together(prepared: Prepared, files: Files, report: Report, rulebook: Rulebook, stdout: TextIO) -> list[Path]:

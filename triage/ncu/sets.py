@@ -10,6 +10,7 @@ from typing import Any
 
 from triage.errors import FaultyRules, UsageError
 from triage.ncu.suggest import closest
+from triage.paths import is_dir
 from triage.resources import folder
 from triage.rules.yamlfile import Document, List, Map, read
 
@@ -47,7 +48,7 @@ def load_sets(folders: Iterable[Path] = ()) -> dict[str, MetricSet]:
     sets: dict[str, MetricSet] = {}
     faults: list[str] = []
     files = [folder("rules") / "sets.yaml"]
-    files += [path / "sets.yaml" if path.is_dir() else path for path in folders]
+    files += [path / "sets.yaml" if is_dir(path) else path for path in folders]
     for file in files:
         if file is not files[0] and not file.exists():
             continue

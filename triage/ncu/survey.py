@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 
 Dim3 = tuple[int, int, int]
@@ -18,6 +19,9 @@ _KERNEL = re.compile(
 _DURATION = re.compile(r"^\s+gpu__time_duration\.sum\s+ns(?:econd)?\s+(?P<ns>[\d.,'\s\u00a0\u202f]*\d)\s*$")
 # A launch costs the host a few microseconds; kernels of about that length leave the GPU waiting in between.
 SHORT_NS = 10_000
+# About a million launches.
+LOG_BYTES = 512 << 20
+_LONGEST = 100_000
 MANY = 200
 
 
@@ -30,6 +34,21 @@ class Launch:
     block: Dim3
     process: str
     ns: float
+
+
+def lines_of(log: Path) -> Iterator[str]:
+    """The lines of a log, none where there is no such file; at most :data:`LOG_BYTES` of it, and of a line as much as a
+    kernel's name may have."""
+    if not log.is_file():
+        return
+    left = LOG_BYTES
+    with log.open(encoding="utf-8", errors="replace") as file:
+        whole = True
+        while left > 0 and (piece := file.readline(_LONGEST)):
+            left -= len(piece)
+            if whole:
+                yield piece.rstrip("\n")
+            whole = piece.endswith("\n")
 
 
 def parse(lines: Iterable[str]) -> Iterator[Launch]:

@@ -40,7 +40,8 @@ class Convention:
 
     def number(self, text: str) -> float | None:
         """``text`` as a finite number, or ``None`` where it is no number at all."""
-        text = text.translate(_FILLERS)
+        # A spreadsheet that takes a column for percentages writes the sign into each cell.
+        text = text.translate(_FILLERS).removesuffix("%")
         if not _NUMBER[self.decimal].fullmatch(text):
             return None
         value = float(text.replace(",", "") if self.decimal == "." else text.replace(".", "").replace(",", "."))
@@ -98,7 +99,7 @@ def decide(cells: Iterable[tuple[str, str]]) -> Convention:
     doubtful: tuple[str, str] | None = None
     nanoseconds = {".": 0, ",": 0}
     for text, unit in cells:
-        text = text.split(" (", 1)[0].strip()
+        text = text.split(" (", 1)[0].strip().removesuffix("%").rstrip()
         if "." not in text and "," not in text:
             continue
         grouped = _GROUPED_BY_FILLER.fullmatch(text)

@@ -6,7 +6,8 @@ writes one JSON line for each result, as soon as it is read, so that what was re
 
 Request: ``library`` (folder of ncu_report), ``path``, ``start``, ``stop`` (results, flat over all ranges),
 ``metrics`` (names or null for all), ``lines`` (bool), ``pick`` (only these results), ``budget`` (resident bytes after
-which it stops). Lines: ``{"count": n}`` first, then results, then ``{"end": n}``, the result behind the last one read.
+which it stops), ``seconds`` (after which it ends, whatever happens). Lines: ``{"count": n}`` first, then results, then
+``{"end": n}``, the result behind the last one read.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import contextlib
 import json
 import math
 import os
+import signal
 import sys
 from typing import Any, TextIO
 
@@ -226,6 +228,9 @@ def main() -> None:
     out = os.fdopen(os.dup(1), "w", encoding="ascii", newline="\n")
     os.dup2(2, 1)
     request = json.load(sys.stdin)
+    if hasattr(signal, "alarm"):
+        # The system ends the process then, wherever the library hangs.
+        signal.alarm(request.get("seconds", 0))
     limit = request.get("address_space")
     if limit:
         import resource

@@ -8,7 +8,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -21,6 +21,10 @@ from triage.readers.units import to_base
 
 DEFAULT_MEMORY = 2 << 30
 _KNOWN_LAYOUT = 7
+_UNSEEN = (
+    "which ncu wrote this compressed report, and whether it locked clocks and flushed caches, was not read: "
+    "pip install backports.zstd"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +32,7 @@ class Survey:
     """What is known of a report before NVIDIA's library opens it.
 
     ``fault`` says where the file breaks (``""``: nowhere), ``whole`` counts the bytes of its whole blocks or frames,
-    ``library`` is the folder of ``ncu_report``.
+    ``library`` is the folder of ``ncu_report``. ``unseen`` is a warning where the frame could not be looked at.
     """
 
     frame: framing.Framing
@@ -36,18 +40,28 @@ class Survey:
     whole: int
     library: str
     compressed: bool
+    unseen: str = ""
 
 
 def survey(path: Path, *, compressed: bool) -> Survey:
     """Walks the frame of a report. Raises :class:`UnreadableReport` where the file or the library cannot be had."""
     folder = library(path)
     try:
-        frame = framing.Framing() if compressed else framing.read(path)
-        whole = frame.ends[-1] if frame.blocks else 0
-        fault, whole = zstd.fault(path) if compressed else (frame.fault, whole)
+        if compressed:
+            return _unpacked(path, folder)
+        frame = framing.read(path)
     except (OSError, ValueError) as error:
         raise UnreadableReport(f"{path}: reading failed: {type(error).__name__}", "copy the file again") from None
-    return Survey(frame, fault, whole, folder, compressed)
+    return Survey(frame, frame.fault, frame.ends[-1] if frame.blocks else 0, folder, compressed)
+
+
+def _unpacked(path: Path, folder: str) -> Survey:
+    """The survey of a compressed report, whose blocks can only be counted unpacked and only be cut by its frames."""
+    fault, whole = zstd.fault(path)
+    unpacker = zstd.library()
+    frame = framing.read_compressed(path, unpacker) if unpacker is not None else framing.Framing()
+    said = "" if unpacker is not None else _UNSEEN
+    return Survey(frame, fault or frame.fault, whole if fault else 0, folder, True, said)
 
 
 def read(
@@ -73,19 +87,25 @@ def read(
     deadline = time.monotonic() + timeout_s
     memory = memory_bytes or DEFAULT_MEMORY
 
-    def attempt(cut: int | None) -> ranges.Found:
-        with readable(path, ".ncu-repz" if compressed else ".ncu-rep", cut) as known:
+    def collected_from(opened: AbstractContextManager[Path]) -> ranges.Found:
+        with opened as known:
             return ranges.collect({**request, "path": str(known)}, frame, deadline, memory, progress)
 
+    def attempt(cut: int | None) -> ranges.Found:
+        return collected_from(readable(path, ".ncu-repz" if compressed else ".ncu-rep", cut))
+
     # The library refuses a report with a broken tail, or makes an empty result of it; up to its last whole block it
-    # is a report like any other.
-    found = attempt(whole if fault and whole and (compressed or frame.results) else None)
-    if frame.results and len(found.records) < frame.results and frame.fault:
+    # is a report like any other. (And it unpacks a compressed tail whole, however large that is.)
+    if compressed and frame.fault and frame.results:
+        found = collected_from(unpacked(path, frame.ends[-1]))
+    else:
+        found = attempt(whole if fault and whole and (compressed or frame.results) else None)
+    if frame.results and len(found.records) < frame.results and frame.fault and not compressed:
         found = max(found, attempt(None), key=lambda tried: len(tried.records))
     warnings = [*damage(fault, frame, len(found.records)), *found.faults]
     expected = max(frame.results, found.count or 0)
     if not found.records:
-        if not warnings and not expected and not compressed:
+        if not warnings and not expected and frame.ends:
             raise NothingProfiled(
                 f"{path}: the report holds no result", "check the kernel filter, and that the file is complete"
             )
@@ -102,7 +122,7 @@ def read(
         kind="ncu-rep",
         kernels=kernels,
         ncu_version=frame.ncu_version,
-        warnings=tuple(warnings + collected(frame.command)),
+        warnings=(*warnings, *collected(frame.command), *([found_out.unseen] if found_out.unseen else [])),
     )
 
 
@@ -124,7 +144,11 @@ def read_lines(
         "sass": list(machine_code),
     }  # fmt: skip
     ending = process.Ending()
-    with readable(path, ".ncu-repz" if compressed else ".ncu-rep") as known:
+    frame = survey(path, compressed=True).frame if compressed else framing.Framing()
+    broken = bool(frame.fault and frame.results)
+    with (
+        unpacked(path, frame.ends[-1]) if broken else readable(path, ".ncu-repz" if compressed else ".ncu-rep") as known
+    ):
         records = process.run(
             {**request, "path": str(known)},
             deadline=time.monotonic() + timeout_s, memory_bytes=memory_bytes or DEFAULT_MEMORY, ending=ending,
@@ -183,6 +207,16 @@ def readable(path: Path, suffix: str = ".ncu-rep", cut: int | None = None) -> It
                 stand_in.symlink_to(path.resolve())
             except OSError:
                 shutil.copyfile(path, stand_in)
+        yield stand_in
+
+
+@contextmanager
+def unpacked(path: Path, size: int) -> Iterator[Path]:
+    """The first ``size`` bytes of a compressed report, as a report of their own."""
+    with tempfile.TemporaryDirectory(prefix="triage-") as folder:
+        stand_in = Path(folder) / "report.ncu-rep"
+        with zstd.library().open(path) as source, stand_in.open("wb") as target:
+            _copy(source, target, size)
         yield stand_in
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from typing import Any
 _CHILD = Path(__file__).with_name("child.py")
 _PROC = Path("/proc")
 _POLL_S = 0.05
+_MARGIN_S = 5
 
 
 @dataclass(slots=True)
@@ -34,6 +36,8 @@ def run(request: dict[str, Any], *, deadline: float, memory_bytes: int, ending: 
     ``deadline`` is on the clock of ``time.monotonic``; ``memory_bytes`` bounds resident memory where the platform
     tells it (Linux) and address space on other POSIX systems. The child is gone when this returns, however it ends.
     """
+    # Should this process be killed, nobody watches the child any more: then it ends by itself.
+    request = {**request, "seconds": max(1, math.ceil(deadline - time.monotonic()) + _MARGIN_S)}
     watched = (_PROC / "self" / "statm").is_file()
     if not watched and os.name == "posix":
         request = {**request, "address_space": memory_bytes * 4}
@@ -61,7 +65,7 @@ def run(request: dict[str, Any], *, deadline: float, memory_bytes: int, ending: 
             for line in child.stdout:
                 try:
                     record = json.loads(line)
-                except ValueError:
+                except (ValueError, RecursionError):
                     # A line cut by the end of the child.
                     break
                 complete = complete or "end" in record

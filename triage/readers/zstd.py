@@ -1,13 +1,25 @@
-"""The frames of a zstd file, walked without decompressing: enough to see truncation and trailing bytes."""
+"""The frames of a zstd file, walked without decompressing: enough to see truncation and trailing bytes. And the bytes
+in it, as a stream, where this Python can decompress them."""
 
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 MAGIC = b"\x28\xb5\x2f\xfd"
 _SKIPPABLE = range(0x184D2A50, 0x184D2A60)
+
+
+def library() -> Any:
+    """The module that decompresses: Python's own from 3.14 on, else its backport; ``None`` without either."""
+    for name in ("compression.zstd", "backports.zstd"):
+        try:
+            return import_module(name)
+        except ImportError:
+            continue
+    return None
 
 
 def fault(path: Path) -> tuple[str, int]:

@@ -15,6 +15,7 @@ _TERMINAL = re.compile(
     r"|\x1b[ -/]*[0-~]?"
 )
 _SPACE = re.compile(r"[\t\n\v\f\r\x85\u2028\u2029]+")
+_BYTE = re.compile("[\udc80-\udcff]")
 # Cc controls, Cf formats (bidi overrides, zero width, soft hyphen), Cs lone surrogates (not encodable), Co private use.
 _DROPPED = frozenset({"Cc", "Cf", "Cs", "Co"})
 # Only what could mean something: an underscore inside a word, a colon or a dash inside a line do not.
@@ -27,13 +28,15 @@ def clean(text: str) -> str:
     """``text`` on one line without anything that a terminal or a reader's eye could be misled by.
 
     Drops terminal sequences, control characters, bidi and other invisible format characters, private-use
-    characters and lone surrogates; line breaks and tabs become one space.
+    characters and lone surrogates; line breaks and tabs become one space. A byte of a file's name that is no text
+    (Python keeps it as a surrogate) is shown as ``\\xff``: without it the name would be that of another file.
     """
     if text.isascii() and text.isprintable():
         return text
     text = _SPACE.sub(" ", _TERMINAL.sub("", text))
     if text.isascii() and text.isprintable():
         return text
+    text = _BYTE.sub(lambda found: f"\\x{ord(found[0]) - 0xDC00:02x}", text)
     return "".join(character for character in text if unicodedata.category(character) not in _DROPPED)
 
 

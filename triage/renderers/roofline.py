@@ -104,9 +104,15 @@ def figures(ranked: Sequence[Group], roofs: Sequence[Roof] = (), left_out: int =
     return tuple(replace(figure, notes=(*figure.notes, note)) for figure in found)
 
 
+def _drawable(rate: float | None) -> float | None:
+    """A rate (byte/s, FLOP/s) that axes can hold, from one a second to far beyond any chip: the number of a damaged
+    file would leave what a float holds once multiplied."""
+    return rate if rate is not None and 1 <= rate <= 1e24 else None
+
+
 def _figure(device: Device, members: Sequence[tuple[int, Group]], reachable: Roof | None) -> Figure | None:
-    bandwidth = _peak(members, "dram_peak_bytes_per_s")
-    peaks = [(label, peak) for fact, label in _COMPUTE_ROOFS if (peak := _peak(members, fact)) is not None]
+    bandwidth = _drawable(_peak(members, "dram_peak_bytes_per_s"))
+    peaks = [(label, peak) for fact, label in _COMPUTE_ROOFS if (peak := _drawable(_peak(members, fact))) is not None]
     if not any(_on_tensor_cores(group) for _, group in members):
         # Nobody is near it: it would only squeeze the others.
         peaks = [(label, peak) for label, peak in peaks if label != "FP16 tensor"] or peaks
@@ -115,7 +121,7 @@ def _figure(device: Device, members: Sequence[tuple[int, Group]], reachable: Roo
     absent: list[tuple[int, int]] = []
     for rank, group in members:
         intensity, speed = work(group)[:2]
-        if intensity is None or speed is None:
+        if intensity is None or speed is None or (speed > 0 and _drawable(speed) is None):
             absent.append((rank, group.place))
         elif intensity <= 0 or speed <= 0:
             idle.append((rank, group.place))

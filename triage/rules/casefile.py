@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from triage.paths import is_file, real
 from triage.rules import checks
 from triage.rules.kinds import Either, Key, Many, Named, Number, Shape
 from triage.rules.rulebook import FactDef, LimiterDef, WalkCase, shown
@@ -126,10 +127,10 @@ def _capture(document: Document, entry: Map, inside: Path) -> tuple[Path | None,
         return None, ""
     text = checks.text(document, entry, "capture")
     path = document.path.parent / text
-    if Path(text).is_absolute() or not path.resolve().is_relative_to(inside.resolve()):
+    if Path(text).is_absolute() or not Path(real(path)).is_relative_to(real(inside)):
         document.advise(entry, "capture", "outside", f"{text!r} points outside of {inside.name}")
         return None, f"{text!r} points outside of {inside.name}"
-    if not path.is_file():
+    if not is_file(path):
         document.advise(entry, "capture", "missing-file", f"there is no file {text!r}")
         return None, f"there is no file {text!r}"
     return path, ""

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from triage import quantities
-from triage.output import write
+from triage import output, quantities
+from triage.errors import UsageError
 from triage.rules.conditions import AllOf, AnyOf, Comparison, Node
 from triage.rules.limiterfile import PLACEHOLDER
 from triage.rules.reference import reference
@@ -25,15 +25,27 @@ _MADE = "<!-- Made by `triage rules docs` from the rule files. Change those. -->
 
 
 def write_all(rulebook: Rulebook, folder: Path) -> int:
-    """Write every page below ``folder``; how many there are. Pages of limiters that are gone are removed."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write every page below ``folder``; how many there are. Pages of limiters that are gone are removed. Raises
+    :class:`UsageError` where a page would overwrite one that was not made here."""
+    output.folder(folder)
     made = pages(rulebook)
+    present = {file.name: _made_here(file) for file in folder.glob("*.md")}
+    if others := [name for name in made if not present.get(name, True)]:
+        raise UsageError(f"{folder / others[0]} was not made by this command", "choose a folder of its own with -o")
     for name, text in made.items():
-        write(folder / name, text)
-    for file in folder.glob("*.md"):
-        if file.name not in made and file.read_text(encoding="utf-8").startswith(_MADE):
-            file.unlink()
+        output.write(folder / name, text)
+    for name, ours in present.items():
+        if ours and name not in made:
+            (folder / name).unlink()
     return len(made)
+
+
+def _made_here(file: Path) -> bool:
+    try:
+        with file.open("rb") as opened:
+            return opened.read(len(_MADE)) == _MADE.encode()
+    except OSError:
+        return False
 
 
 def pages(rulebook: Rulebook) -> dict[str, str]:

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from triage.paths import is_dir, is_file
+from triage.renderers.escape import clean
+
 if TYPE_CHECKING:
     from triage.rules.layers import Layer
     from triage.rules.yamlfile import Document, Fault
@@ -43,7 +46,7 @@ def docs(output: Folder = None) -> None:
 
     folder = output or Path("docs/rules")
     written = write_all(rulebook_for(), folder)
-    typer.echo(f"wrote {written} pages to {folder}")
+    typer.echo(f"wrote {written} pages to {clean(str(folder))}")
 
 
 def schema(
@@ -54,7 +57,7 @@ def schema(
     from triage.rules import schema as schemas
 
     if output is not None:
-        typer.echo(f"wrote {schemas.write_all(output)} schemas to {output}")
+        typer.echo(f"wrote {schemas.write_all(output)} schemas to {clean(str(output))}")
     else:
         typer.echo(schemas.text(name or "triage"), nl=False)
 
@@ -73,16 +76,16 @@ def targets(packs: Sequence[Path]) -> tuple[list[Layer], list[Document]]:
         return layers_of(team), others
     layers, others = [], []
     for path in map(_pack_of, packs):
-        file = path / NAME if (path / NAME).is_file() else path
-        if file.is_file():
+        file = path / NAME if is_file(path / NAME) else path
+        if is_file(file):
             team = examine(file)
             layers += list(team.layers)
             others += [team.document] if team.document is not None else []
-        elif path.is_dir():
+        elif is_dir(path):
             if not any(layer.folder == path for layer in layers):
                 layers.append(folder_layer(path, "pack", _shown(path)))
         else:
-            raise FaultyRules(f"{path} does not exist", "give a folder of rule files or a triage.yaml")
+            raise FaultyRules(f"{path} does not exist, or is no file", "give a folder of rule files or a triage.yaml")
     whole = len(layers) == 1 and layers[0].folder is not None and is_whole(layers[0].folder)
     return (layers if whole else [shipped_layer(), *layers]), others
 
@@ -91,9 +94,9 @@ def _pack_of(path: Path) -> Path:
     """The pack that a single rule file belongs to; anything else as it is."""
     from triage.rules.layers import FILES, FOLDERS
 
-    if path.is_file() and path.parent.name in FOLDERS:
+    if is_file(path) and path.parent.name in FOLDERS:
         return path.parent.parent
-    return path.parent if path.is_file() and path.name in FILES else path
+    return path.parent if is_file(path) and path.name in FILES else path
 
 
 def is_whole(folder: Path) -> bool:
@@ -138,7 +141,7 @@ def lock_all(layers: Sequence[Layer]) -> None:
     own = [layer for layer in layers if layer.kind != "shipped"] or list(layers)
     for layer in own:
         if layer.folder is not None:
-            typer.echo(f"wrote {write_lock(layer, layer.folder)}")
+            typer.echo(f"wrote {clean(str(write_lock(layer, layer.folder)))}")
 
 
 def conclude(faults: Sequence[Fault], layers: Sequence[Layer]) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from triage.paths import real
 from triage.rules import checks
 from triage.rules.casefile import CASE_FILE
 from triage.rules.shapes import FACTS_FILE, PATH_FILE, THRESHOLDS_FILE
@@ -49,7 +50,7 @@ def folder_layer(folder: Path, kind: Literal["shipped", "pack", "command"], show
     if kind != "shipped" and name == SHIPPED:
         name = f"./{name}"  # a place must tell a team's folder from the rules that ship
     layer = Layer(name, kind, folder=folder)
-    inside = None if kind == "shipped" else folder.resolve()
+    inside = None if kind == "shipped" else Path(real(folder))
     for name in FILES:
         if (folder / name).exists():
             document = _read(folder / name, f"{layer.name}/{name}", inside)
@@ -94,7 +95,7 @@ def team_parts(document: Document, root: Map) -> list[Part]:
 
 
 def _read(file: Path, shown: str, inside: Path | None) -> Document:
-    if inside is not None and not file.resolve().is_relative_to(inside):
+    if inside is not None and not Path(real(file)).is_relative_to(inside):
         document = Document(file, shown)
         document.at((1, 1), "outside", "points to a file outside of its folder")
         return document

@@ -16,6 +16,7 @@ from pathlib import Path
 from triage import resources
 from triage.errors import FaultyRules, UsageError
 from triage.model import RulebookId
+from triage.paths import is_dir, is_file
 from triage.rules import checks
 from triage.rules.casefile import read_cases
 from triage.rules.conditions import Threshold
@@ -60,7 +61,7 @@ def _layered(paths: tuple[str, ...], profile: str) -> Rulebook:
 
     layers, others = [shipped_layer()], []
     for path in map(Path, paths):
-        if path.is_file():
+        if is_file(path):
             team = examine(path)
             layers += team.layers
             others += [team.document] if team.document is not None else []
@@ -76,7 +77,7 @@ def shipped_layer() -> Layer:
 
 def command_layer(folder: Path) -> Layer:
     """The rules of a folder that the command line names."""
-    if not folder.is_dir():
+    if not is_dir(folder):
         raise FaultyRules(f"the rules folder {folder} does not exist", "give a folder that holds rule files")
     return folder_layer(folder, "command")
 

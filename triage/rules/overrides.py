@@ -139,6 +139,8 @@ def _read(
         return None
     op = ops[0] if ops else ""
     value = checks.number(document, entry, op or "value")
+    if value is not None and value < 0 and not op:
+        document.fault(entry, "value", "value", "a threshold is not below 0: everything would be above it")
     if value is None or len(document.faults) > before:
         return None
     return Override(value, source, threshold, fact, op, limiter, chips, document.spot(entry))

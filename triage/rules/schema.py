@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from triage import output
 from triage.errors import UsageError
-from triage.output import write
 from triage.rules.casefile import CASE_FILE
 from triage.rules.checks import suggestion
 from triage.rules.kinds import Anything, Either, Flag, Key, Kind, Many, Named, Number, Ref, Shape, Text
@@ -63,9 +63,9 @@ def text(name: str) -> str:
 
 def write_all(folder: Path) -> int:
     """Write every schema as ``NAME.schema.json`` below ``folder``; how many there are."""
-    folder.mkdir(parents=True, exist_ok=True)
+    output.folder(folder)
     for name in shapes():
-        write(folder / f"{name}.schema.json", text(name))
+        output.write(folder / f"{name}.schema.json", text(name))
     return len(shapes())
 
 

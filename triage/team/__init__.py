@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from triage.team.loading import NAME, examine, find, layers_of, load, pack_folders, rulebook_for
+from triage.team.loading import NAME, examine, find, here, layers_of, load, pack_folders, rulebook_for
 from triage.team.model import Expectation, ReportOptions, Select, Team
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Team",
     "examine",
     "find",
+    "here",
     "layers_of",
     "load",
     "pack_folders",

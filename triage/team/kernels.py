@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from triage.errors import TriageError
 from triage.gates import values
+from triage.paths import is_file
 from triage.rules import checks
 from triage.rules.formulas import FormulaError, parse
 from triage.rules.selecting import fault_of
@@ -56,7 +57,7 @@ def _entry(document: Document, root: Map, entry: Map) -> Expectation:
     if not any(key in entry for key in ("match", "nvtx", "grid", "block")):
         document.fault(entry, None, "missing-key", "an entry of 'kernels' says which: match, nvtx, grid or block")
     parameters = _parameters(document, entry)
-    bandwidth = _value(document, entry, "min_effective_bandwidth", values.bandwidth)
+    bandwidth = _value(document, entry, "min_effective_bandwidth", values.positive(values.bandwidth))
     ceiling = _ceiling(document, root, entry)
     share = bandwidth.value / 100 if bandwidth is not None and bandwidth.percent else None
     absolute = bandwidth.value if bandwidth is not None and not bandwidth.percent else None
@@ -67,7 +68,7 @@ def _entry(document: Document, root: Map, entry: Map) -> Expectation:
         limiters=checks.texts(document, entry, "expect"),
         ideal_bytes=_ideal(document, entry, parameters),
         parameters=parameters,
-        max_duration=_value(document, entry, "max_duration", values.duration),
+        max_duration=_value(document, entry, "max_duration", values.positive(values.duration)),
         min_bandwidth=absolute,
         min_bandwidth_share=share,
         ceiling=ceiling,
@@ -148,10 +149,10 @@ def _ceiling(document: Document, root: Map, entry: Map) -> float | None:
 
         path = document.path.parent / root["roofs"]
         try:
-            return read_roofs(path).bytes_per_s if path.is_file() else None
+            return read_roofs(path).bytes_per_s if is_file(path) else None
         except TriageError:
             return None  # noted where 'roofs' is read
-    found = _value(document, entry, "ceiling", values.bandwidth)
+    found = _value(document, entry, "ceiling", values.positive(values.bandwidth))
     if found is not None and found.percent:
         document.fault(entry, "ceiling", "value", "'ceiling' is a bandwidth such as 4.2 TB/s, or 'measured'")
         return None

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from triage.errors import FaultyRules, TriageError
+from triage.paths import is_dir, is_file, real
 from triage.rules import checks
 from triage.rules.layers import Layer, team_parts
 from triage.rules.loader import DEFAULT_PROFILE, load_rulebook, shipped_layer
@@ -23,13 +24,24 @@ NAME = "triage.yaml"
 def find(start: Path) -> Path | None:
     """``triage.yaml`` in ``start`` or a folder above it, no further than the root of the repository (the folder that
     holds ``.git``)."""
-    here = start.resolve()
+    here = Path(real(start))
     for folder in (here, *here.parents):
-        if (folder / NAME).is_file():
+        # What is there and cannot be read (a link that leads nowhere, a folder) is a fault, not the absence of a file:
+        # it would switch every gate of the team off.
+        if os.path.lexists(folder / NAME):
             return folder / NAME
         if (folder / ".git").exists():
             return None
     return None
+
+
+def here() -> Path | None:
+    """The working directory; ``None`` where it is gone (deleted, unmounted): nothing is found from there upwards, and
+    files with a full path can still be read."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return None
 
 
 def load(start: Path | None = None) -> Team:
@@ -44,8 +56,10 @@ def load(start: Path | None = None) -> Team:
 
 def examine(start: Path | None = None) -> Team:
     """The same without raising: the faults are in ``team.document``."""
-    start = start if start is not None else Path.cwd()
-    path = start if start.is_file() else find(start)
+    start = start if start is not None else here()
+    if start is None:
+        return Team()
+    path = find(start) if is_dir(start) else start
     if path is None:
         return Team()
     document = read(path, _shown(path))
@@ -78,6 +92,8 @@ def rulebook_for(
     Raises :class:`FaultyRules` with every fault of every file.
     """
     team = team if team is not None else examine(start)
+    if team.document is not None and any(fault.code == "unreadable" for fault in team.document.faults):
+        raise faulty(team.document)
     paths = [_shown(team.path)] if team.path is not None else []
     return load_rulebook([*paths, *map(str, folders)], profile=profile or team.profile or DEFAULT_PROFILE)
 
@@ -102,6 +118,8 @@ def faulty(document: Document) -> FaultyRules:
 
 def _shown(path: Path) -> str:
     """The path as messages print it: as seen from the working directory."""
+    if here() is None:
+        return path.as_posix()
     return Path(os.path.relpath(path)).as_posix()
 
 
@@ -111,10 +129,10 @@ def _roofs(document: Document, root: Map) -> Path | None:
     text = checks.text(document, root, "roofs")
     home = document.path.resolve().parent
     path = home / text
-    if Path(text).is_absolute() or not path.resolve().is_relative_to(home):
+    if Path(text).is_absolute() or not Path(real(path)).is_relative_to(home):
         document.fault(root, "roofs", "outside", f"{text!r} points outside of the folder of {document.path.name}")
         return None
-    if not path.is_file():
+    if not is_file(path):
         document.fault(root, "roofs", "missing-file", f"there is no file {text!r}")
         return None
     from triage.diagnosis.roofs import read_roofs
@@ -135,8 +153,10 @@ def _report(document: Document, root: Map) -> ReportOptions:
     checks.keys(document, value, REPORT)
     text = checks.text(document, value, "output")
     home = document.path.resolve().parent
-    if text and (Path(text).is_absolute() or not (home / text).resolve().is_relative_to(home)):
+    if text and (Path(text).is_absolute() or not Path(real(home / text)).is_relative_to(home)):
         document.fault(value, "output", "outside", f"{text!r} points outside of the folder of {document.path.name}")
+    if "\0" in text:
+        document.fault(value, "output", "value", f"{text!r} is no name of a file")
     chosen = ""
     if "format" in value:
         chosen = checks.choice(document, value, "format", ("html", "md", "json", "text"), "text")

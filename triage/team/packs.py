@@ -6,6 +6,7 @@ import re
 from importlib.machinery import PathFinder
 from pathlib import Path
 
+from triage.paths import is_dir, real
 from triage.rules import checks
 from triage.rules.layers import Layer, folder_layer
 from triage.rules.yamlfile import Document, List, Map
@@ -46,11 +47,11 @@ def read_packs(document: Document, root: Map) -> list[Layer]:
 
 def _folder(document: Document, text: str, place: tuple[int, int]) -> Path | None:
     home = document.path.resolve().parent
-    folder = (home / text).resolve()
+    folder = Path(real(home / text))
     if Path(text).is_absolute() or not folder.is_relative_to(home):
         document.at(place, "outside", f"the pack {text!r} points outside of the folder of {document.path.name}")
         return None
-    if not folder.is_dir():
+    if not is_dir(folder):
         document.at(place, "missing-pack", f"there is no folder {text!r}")
         return None
     return folder

@@ -17,12 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from triage.errors import NothingProfiled, UnreadableReport
+from triage.paths import read
 from triage.validate.model import Advice
 
 SCHEMA = "triage/ncu-advice/1"
 _CHILD = Path(__file__).with_name("advice_child.py")
 _MAPPING = Path(__file__).with_name("ncu_rules.yaml")
 _TIMEOUT_S = 300
+_LARGEST = 256 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +126,11 @@ def _records(kernels: Sequence[dict[str, Any]]) -> tuple[Advised, ...]:
 
 def _digested(path: Path) -> list[dict[str, Any]]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(read(path, _LARGEST).decode())
         if content["schema"] != SCHEMA:
             raise ValueError(f"its schema is {content['schema']!r}")
         return list(content["kernels"])
-    except (OSError, ValueError, KeyError, TypeError) as fault:
+    except (OSError, ValueError, LookupError, TypeError, RecursionError) as fault:
         raise UnreadableReport(f"{path} is no digest of ncu's advice: {fault}", "give a report or a digest") from fault
 
 
@@ -150,7 +152,7 @@ def _from_report(path: Path) -> list[dict[str, Any]]:
             raise UnreadableReport(f"reading {path} took more than {_TIMEOUT_S} s", "the file may be damaged") from None
     try:
         found = json.loads(done.stdout)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise UnreadableReport(f"the rule results of {path} cannot be read", "the file may be damaged") from None
     return list(found)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from triage.errors import UnreadableReport
+from triage.paths import read as read_file
 from triage.validate import advice
 from triage.validate.judging import judge
 from triage.validate.manifest import Calibration
@@ -15,6 +16,8 @@ from triage.validate.model import About, Round, Skipped, Validation
 
 if TYPE_CHECKING:
     from triage.rules import Rulebook
+
+_LARGEST = 16 << 20
 
 
 def load(labels: Path, rulebook: Rulebook, known: Mapping[str, Calibration]) -> Validation:
@@ -71,16 +74,26 @@ def _content(labels: Path) -> dict[str, Any]:
     import yaml
 
     try:
-        content = yaml.safe_load(labels.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as fault:
-        reason = str(getattr(fault, "strerror", None) or fault).splitlines()[0]
+        content = yaml.safe_load(read_file(labels, _LARGEST).decode())
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as fault:
+        reason = str(getattr(fault, "strerror", None) or fault or "nested too deeply").splitlines()[0]
         raise UnreadableReport(f"{labels} cannot be read: {reason}", "give the labels of a capture") from fault
     entries = content.get("labels") if isinstance(content, dict) else None
-    if not isinstance(entries, list) or not all(
-        isinstance(one, dict) and {"index", "kernel", "accept"} <= set(one) for one in entries
-    ):
+    if not isinstance(entries, list) or not all(map(_is_label, entries)):
         raise UnreadableReport(f"{labels} holds no labels", "each needs index, kernel and accept")
     return dict(content)
+
+
+def _is_label(one: object) -> bool:
+    if not isinstance(one, dict) or not {"index", "kernel", "accept"} <= set(one):
+        return False
+    twin = one.get("fixed_twin") or {}
+    times = [one.get("time_us"), twin.get("time_us") if isinstance(twin, dict) else ""]
+    return (
+        isinstance(one["index"], int)
+        and all(isinstance(one.get(key) or [], list) for key in ("accept", "forbid"))
+        and all(time is None or isinstance(time, int | float) for time in times)
+    )
 
 
 def _entry(label: Mapping[str, Any], known: Mapping[str, Calibration]) -> Calibration:

@@ -64,8 +64,10 @@ def validate(
     matrix, the wrong verdicts with their walk, and each measured speed-up beside the stated bound. Ends with 10 when
     something does not hold, and with 4 without nvcc, ncu or a GPU.
     """
+    from triage import commands
     from triage.validate import session
 
+    commands.claim([output], [], [*(earlier or []), *(advice or []), *(rules or [])])
     request = session.request(names or [], scale, repeat, rules or [], thresholds, folder)
     found = session.earlier(request, earlier) if earlier else session.run(request)
     found = session.advised(found, advice or [])

@@ -102,7 +102,7 @@ def parse(text: str, name: str) -> Validation:
             ),
             skipped=tuple(_plain(Skipped, one) for one in content["skipped"]),
         )
-    except (ValueError, KeyError, TypeError, AttributeError) as fault:
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as fault:
         raise UnreadableReport(f"{name} is no JSON of a validation: {type(fault).__name__} {fault}", hint) from fault
 
 

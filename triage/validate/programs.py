@@ -102,6 +102,6 @@ def parse(lines: Sequence[str]) -> Said:
 def _record(line: str) -> dict[str, Any]:
     try:
         found = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

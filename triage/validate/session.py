@@ -12,11 +12,15 @@ from pathlib import Path
 from triage import output
 from triage.errors import GateFailed, UnreadableReport, UsageError
 from triage.ncu.outcome import Interrupted
+from triage.paths import read as read_file
+from triage.renderers.escape import clean
 from triage.rules import load_rulebook
 from triage.validate import advice, captures, flow, jsonform, manifest, page, textform
 from triage.validate.flow import Request
 from triage.validate.model import Validation, faults, merged
 
+# A validation on several GPUs at several sizes has some hundred kilobytes.
+_LARGEST = 256 << 20
 _SUFFIXES = {".json": "json", ".md": "md", ".txt": "text"}
 
 
@@ -30,7 +34,7 @@ def request(
 
 def run(request: Request) -> Validation:
     """Validate on this machine; progress goes to standard error."""
-    return flow.validate(request, os.environ, lambda line: print(f"triage: {line}", file=sys.stderr, flush=True))
+    return flow.validate(request, os.environ, lambda line: print(f"triage: {clean(line)}", file=sys.stderr, flush=True))
 
 
 def earlier(request: Request, files: Sequence[Path]) -> Validation:
@@ -46,7 +50,7 @@ def earlier(request: Request, files: Sequence[Path]) -> Validation:
             found.append(captures.load(file, rulebook, known))
             continue
         try:
-            text = file.read_text(encoding="utf-8")
+            text = read_file(file, _LARGEST).decode()
         except (OSError, UnicodeDecodeError) as fault:
             reason = getattr(fault, "strerror", None) or "it is not UTF-8"
             raise UnreadableReport(f"{file} cannot be read: {reason}", "check the path") from fault
@@ -80,7 +84,7 @@ def show(validation: Validation, request: Request, format_: str | None, target: 
         return
     output.write(target, text)
     output.show(textform.headline(validation))
-    print(f"wrote {target}", file=sys.stderr)
+    print(f"wrote {clean(str(target))}", file=sys.stderr)
 
 
 def raise_on_faults(validation: Validation) -> None:
