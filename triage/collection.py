@@ -97,7 +97,8 @@ def collect(
     expected = sum(file.source.kernels for file in work.files if file.source)
     work.expected = expected
     many = expected > IN_FULL
-    count = workers_for(expected, len(files)) if workers is None else workers
+    slow = sum(file.source.slow for file in work.files if file.source)
+    count = workers_for(expected, slow, brief=many) if workers is None else workers
     with Pool(count, rules) as pool:
         work.first_pass(pool, brief=many)
         if many and not work.interrupted:

@@ -205,9 +205,13 @@ def _ended() -> TriageError:
     return UnreadableReport("a reading process was ended by the system, for want of memory as a rule", "free memory")
 
 
-def count(kernels: int, files: int) -> int:
-    """How many processes to use: none for little work, else by cores and by the memory that is free."""
-    if kernels <= _ALONE_KERNELS and files <= _ALONE_FILES:
+def count(kernels: int, files: int, *, brief: bool) -> int:
+    """How many processes to use: none for little work, else by cores and by the memory that is free.
+
+    ``files`` counts those that are slow to open (``.ncu-rep``). Findings in full, unlike ``brief`` ones, take ten times
+    as long to send from one process to another as to make, so that only opening many files is worth it.
+    """
+    if files <= _ALONE_FILES and (not brief or kernels <= _ALONE_KERNELS):
         return 1
     return max(1, min(cores(), _free_bytes() // _WORKER_BYTES, _MOST_WORKERS))
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from triage.model import Kernel
 from triage.readers import load, sniff
@@ -55,10 +55,14 @@ class Piece(Protocol):
 
 
 class Source(Protocol):
-    """A file that was looked at; ``kernels`` estimates how many it holds."""
+    """A file that was looked at; ``kernels`` estimates how many it holds, ``slow`` ones are opened by NVIDIA's
+    library in a process of its own."""
 
     @property
     def kernels(self) -> int: ...
+
+    @property
+    def slow(self) -> bool: ...
 
     def pieces(self, pick: Collection[int] | None = None) -> Iterator[Piece]:
         """The pieces, in the order of the file. ``pick`` names the only results wanted: a source that can pass over
@@ -78,10 +82,10 @@ def divide(path: Path) -> Source:
 
         survey = ncu_rep.survey(path, compressed=False)
         if survey.fault or survey.frame.results <= _FEW_RESULTS:
-            return WholeFile(path, survey.frame.results)
+            return WholeFile(path, survey.frame.results, slow=True)
         return Results(path, survey)
     if content.kind == "repz":
-        return WholeFile(path, max(1, content.size // _COMPRESSED_RESULT))
+        return WholeFile(path, max(1, content.size // _COMPRESSED_RESULT), slow=True)
     if content.size > _SMALL:
         table = RawTable.of(path, content)
         if table is not None:
@@ -110,6 +114,7 @@ class WholeFile:
 
     path: Path
     kernels: int
+    slow: bool = False
 
     def pieces(self, pick: Collection[int] | None = None) -> Iterator[Piece]:
         yield self
@@ -160,6 +165,8 @@ class ResultRange:
 
 class Results:
     """A ``.ncu-rep`` whose frame is whole, by ranges of results."""
+
+    slow: ClassVar[bool] = True
 
     def __init__(self, path: Path, survey: object) -> None:
         from triage.readers.ncu_rep import Survey
@@ -227,6 +234,8 @@ class RowBatch:
 @dataclass(slots=True)
 class RawTable:
     """A raw page of a size worth dividing."""
+
+    slow: ClassVar[bool] = False
 
     path: Path
     encoding: str
