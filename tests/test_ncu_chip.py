@@ -6,8 +6,9 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from triage.asking import Said
 from triage.ncu.chip import Chip, cache_folder, cached, parse, query
-from triage.ncu.find import Ncu, Said
+from triage.ncu.find import Ncu
 
 DATA = Path(__file__).parent / "data"
 NCU = Ncu(Path("ncu"), (2025, 3, 1))
@@ -100,3 +101,14 @@ def test_cache_folder_follows_the_environment(tmp_path: Path) -> None:
 
 def test_an_empty_chip_has_no_device() -> None:
     assert Chip().device == ""
+
+
+def test_half_a_list_is_no_list(tmp_path: Path) -> None:
+    listed = (DATA / "ncu_query_profiling.txt").read_text()
+
+    def late(command: Sequence[str], timeout: float) -> Said:
+        return Said(124, listed, "it did not answer within 120 s") if "source" in command else Said(0, listed)
+
+    chip = cached(NCU, {"XDG_CACHE_HOME": str(tmp_path)}, tmp_path, late)
+    assert not chip.metrics and chip.warning.endswith("it did not answer within 120 s")
+    assert not list(tmp_path.rglob("*.json"))

@@ -369,11 +369,6 @@ def test_doctor_ends_with_0_or_4(monkeypatch: pytest.MonkeyPatch) -> None:
         assert CliRunner().invoke(app, ["doctor"]).exit_code == code
 
 
-def test_a_folder_where_the_log_should_be(stand: Stand) -> None:
-    (stand.out / "prog.survey.log").mkdir(parents=True)
-    assert "cannot write" in stand.fails(UsageError, "./prog").message
-
-
 def test_words_of_ncu_are_inert(stand: Stand) -> None:
     stand.forget_metrics()
     bad = "==ERROR== \x1b[31mred\x1b]0;title\x07 \u202ename"
@@ -405,3 +400,17 @@ def test_a_file_of_the_user_is_not_taken_for_an_old_page(stand: Stand) -> None:
     (stand.out / "prog.json").write_text("mine")
     assert stand.call("--no-survey", "-f", "json", "./prog")[2] is None
     assert (stand.out / "prog.json").read_text() == "mine" and (stand.out / "prog.2.json").exists()
+
+
+def test_a_status_after_the_report_is_told(stand: Stand) -> None:
+    stand.replay(HELLO | {"status": 139})
+    stdout, _, error = stand.call("--no-survey", "./prog")
+    assert error is None and "segmentation fault" in " ".join(stdout.split())
+
+
+def test_what_a_run_says_on_standard_error_is_inert(stand: Stand) -> None:
+    stand.forget_metrics()
+    stand.replay(HELLO, queries={}, query_error="==ERROR== \x1b[31mpwn\x1b]0;x\x07")
+    _, stderr, error = stand.call("--no-survey", "--metrics", "\x1b[31m,x", "./prog")
+    assert error is None and "could not list this GPU's metrics: pwn" in stderr
+    assert all(line.isprintable() for line in stderr.splitlines())

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from triage.asking import Said
 from triage.ncu.doctor import Check, examine, print_table, works
-from triage.ncu.find import Said
 from triage.ncu.machine import Machine, installed
 
 DATA = Path(__file__).parent / "data"
@@ -174,3 +174,24 @@ def test_the_table_names_what_helps(tmp_path: Path) -> None:
 
 def test_installed_reads_the_environment() -> None:
     assert installed("typer") and installed("no-such-distribution-anywhere") is None
+
+
+def test_words_of_other_programs_are_shown_inert(tmp_path: Path) -> None:
+    checks = examine(machine(tmp_path, smi="\x1b]0;pwn\x07\x1b[31mno [bold]devices[/bold]\u202e\n"))
+    stream = io.StringIO()
+    print_table(checks, stream)
+    assert "no [bold]devices[/bold]" in " ".join(stream.getvalue().split())
+    assert all(line.isprintable() for line in stream.getvalue().splitlines())
+
+
+@pytest.mark.parametrize(
+    ("text", "found"), [("release 13.0\n", "release 13.0 at"), ("nothing\n", "unknown release at")]
+)
+def test_an_nvcc_that_says_its_version_otherwise(tmp_path: Path, text: str, found: str) -> None:
+    good = machine(tmp_path)
+
+    def run(command: Sequence[str], timeout: float) -> Said:
+        return Said(0, text) if Path(command[0]).name == "nvcc" else good.run(command, timeout)
+
+    check = next(check for check in examine(machine(tmp_path, run=run)) if check.what == "nvcc")
+    assert check.found.startswith(found)

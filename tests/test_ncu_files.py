@@ -61,3 +61,9 @@ def test_an_unwritable_folder(tmp_path: Path) -> None:
 def test_a_percent_sign_would_be_replaced_by_ncu(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="%"):
         reserve(tmp_path / "50%p", ["./app"], None)
+
+
+@pytest.mark.parametrize("name", ["app.survey.log", "app.ncu-rep", "app.html", "app.csv"])
+def test_a_name_is_free_only_if_nothing_stands_in_the_way_of_any_file(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    assert reserve(tmp_path, ["app"], None).stem == "app.2"

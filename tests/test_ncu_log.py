@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
-from triage.ncu.log import Log
+from triage.ncu.log import KEPT_KERNELS, KEPT_LINES, LONGEST_KEPT, LONGEST_LINE, Log
 
 DATA = Path(__file__).parent / "data"
 
@@ -86,3 +87,46 @@ def test_what_the_program_prints_like_ncu_does_not_confuse() -> None:
     log.feed("==PROF== a line the program made up\nplain words 40% - 3 passes\n")
     log.finish()
     assert not log.kernels and not log.errors
+
+
+def test_a_log_of_any_size_takes_bounded_memory() -> None:
+    log = Log()
+    for _ in range(30):
+        log.feed('==PROF== Profiling "a" - 0: 0%....50%....100% - 3 passes\n' * 1000)
+    assert log.count == 30_000 and len(log.kernels) <= 2 * KEPT_KERNELS and log.passes == 3
+    for number in range(2 * KEPT_LINES):
+        log.feed(f"==WARNING== {number}\n==ERROR== {number}\n==PROF== Connected to process 1 (/app{number})\n" * 2)
+    assert len(log.warnings) == len(log.errors) == len(log.connected) == KEPT_LINES
+    assert log.warnings[:2] == ["0", "1"], "the first words are kept, each once"
+
+
+def test_a_line_without_an_end_is_taken_in_parts() -> None:
+    log = Log()
+    log.feed('==PROF== Profiling "a" - 0: 0%....50%')
+    start = time.monotonic()
+    for _ in range(64):
+        log.feed("x" * (1 << 18))
+        assert len(log._rest) <= LONGEST_LINE
+    for _ in range(4):
+        log.feed('Profiling "' * 20_000)
+        log.current()
+    log.feed("....100% - 2 passes\n")
+    assert time.monotonic() - start < 5
+    assert log.kernels[0].name == "a"
+    log.feed("==ERROR== " + "y" * 1_000_000 + "\n")
+    assert len(log.errors[0]) == LONGEST_KEPT
+
+
+def test_what_is_passed_over_is_counted_and_ends_the_line() -> None:
+    log = Log()
+    log.feed('==PROF== Profiling "a" - 0: 0%....50%....100% - 1 pass\n==PROF== Profili')
+    log.skip(1000)
+    log.feed('ng "b" - 1: 0%\n==PROF== Profiling "c" - 2: 0%....50%....100% - 1 pass\n')
+    assert (log.passed_over, [kernel.name for kernel in log.kernels]) == (1000, ["a", "c"])
+
+
+def test_numbers_beyond_sense_are_no_numbers() -> None:
+    log = Log()
+    log.feed(f'==PROF== Profiling "1:7:a:{"9" * 5000}": {"9" * 5000}% - {"9" * 5000} passes\n')
+    log.feed(f"==ERROR== The application returned an error code ({'9' * 5000}).\n")
+    assert log.kernels[0].passes is None and log.program_status is None

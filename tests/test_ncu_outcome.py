@@ -101,3 +101,14 @@ def test_words_that_nobody_knows_are_quoted() -> None:
     log.feed("==ERROR== the moon is wrong\n")
     error = judge(Ended(1, log)).error
     assert isinstance(error, NcuFailed) and "the moon is wrong" in error.message
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [(139, "status 139 (a segmentation fault)"), (-9, "status -9 (signal 9)"), (1, "status 1:"), (134, "abort()")],
+)
+def test_a_status_that_nothing_explains_is_told_beside_the_results(status: int, words: str) -> None:
+    outcome = judge(ended("hello", status))
+    assert outcome.error is None and outcome.results == 5
+    (warning,) = outcome.warnings
+    assert words in warning and "results may be missing" in warning

@@ -78,3 +78,21 @@ def test_quiet_and_dumb_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
     with Progress(stream, "profiling", 2) as bar:
         bar.update(log(1))
     assert "\x1b" not in stream.getvalue() and "naive" in stream.getvalue()
+
+
+def test_a_name_is_shown_inert_and_short() -> None:
+    made = Log()
+    made.feed('==PROF== Profiling "\x1b]0;pwn\x07\x1b[31m' + "k" * 5000 + '" - 1: 0%....50%')
+    line = Progress(io.StringIO(), "profiling").line(made, 1.0)
+    assert line.isprintable() and len(line) < 300 and " - kkk" in line
+
+
+def test_a_terminal_that_is_gone_does_not_end_the_run() -> None:
+    class Gone(Terminal):
+        def write(self, text: str) -> int:
+            raise OSError(5, "Input/output error")
+
+    with Progress(Gone(), "profiling") as bar:
+        bar._shown_at = -100.0
+        bar.update(log(1))
+        assert bar.quiet

@@ -9,6 +9,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from processes import children, needs_proc
 
 from triage.errors import NcuFailed, UsageError
 from triage.ncu import run as module
@@ -115,31 +116,87 @@ def test_a_log_that_never_appears(tmp_path: Path) -> None:
     assert ended.status == 1 and isinstance(ended.log, Log) and not ended.log.kernels
 
 
-def test_a_log_that_is_no_file(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    log.mkdir()
-    with pytest.raises(UsageError, match="cannot write"):
-        run(["true"], log)
-    log.rmdir()
-    # The program may put anything in its place.
-    assert run(["mkdir", str(log)], log).log == Log()
-    log.rmdir()
-    assert run(["mkfifo", str(log)], log).log == Log()
+def test_a_log_that_outgrows_the_reader_is_read_at_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "BACKLOG", 100_000)
+    monkeypatch.setattr(module, "TAIL", 10_000)
+    monkeypatch.setattr(module, "PIECE", 1000)
+    line = '==PROF== Profiling "a" - 0: 0%....50%....100% - 8 passes'
+    (tmp_path / "from").write_text(f"{line}\n" * 100_000 + "==ERROR== the end\n")
+    ended = run(["cp", str(tmp_path / "from"), str(tmp_path / "log")], tmp_path / "log")
+    assert ended.log.errors == ["the end"]
+    size = (tmp_path / "log").stat().st_size
+    assert ended.log.passed_over >= size - 200_000 and 100 < ended.log.count < 10_000
 
 
-def test_of_a_huge_log_its_begin_and_its_end_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LOG_BYTES", 100_000)
-    monkeypatch.setattr(module, "LOG_END_BYTES", 1_000)
-    monkeypatch.setattr(module, "_AT_ONCE", 10_000)
-    log = tmp_path / "log"
-    line = '==PROF== Profiling "a" - 0: 0%....50%....100% - 8 passes\n'
-    script = f"import sys; open(sys.argv[1], 'w').write({line!r} * 10_000 + '==ERROR== the end\\n')"
-    ended = run([sys.executable, "-c", script, str(log)], log)
-    assert 1_700 < len(ended.log.results) < 1_800 and ended.log.errors == ["the end"]
+@pytest.mark.parametrize("what", ["mkdir", "mkfifo"])
+def test_what_stands_in_the_place_of_the_log_is_not_opened(tmp_path: Path, what: str) -> None:
+    ended = run(["sh", "-c", f"{what} {tmp_path}/log; sleep 0.1"], tmp_path / "log")
+    assert ended.status == 0 and not ended.log.kernels
+
+
+def test_a_log_that_cannot_be_replaced(tmp_path: Path) -> None:
+    (tmp_path / "log").mkdir()
+    with pytest.raises(UsageError, match="cannot be replaced"):
+        run(["true"], tmp_path / "log")
+
+
+def test_a_letter_torn_between_two_pieces_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PIECE", 1)
+    text = '==PROF== Profiling "k\u00e4rnel" - 0: 0%....50%....100% - 8 passes\n'
+    (tmp_path / "from").write_text(text, encoding="utf-8")
+    ended = run(["cp", str(tmp_path / "from"), str(tmp_path / "log")], tmp_path / "log")
+    assert [kernel.name for kernel in ended.log.results] == ["k\u00e4rnel"]
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no terminals")
+def test_a_terminal_that_goes_away_is_an_interrupt_unless_ignored(tmp_path: Path) -> None:
+    before = signal.getsignal(signal.SIGHUP)
+    try:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGHUP))
+        timer.start()
+        assert run(["sleep", "0.4"], tmp_path / "log").stopped == ""
+        timer.join()
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGHUP)).start()
+        ended = run(stub(tmp_path, 20), tmp_path / "log")
+        assert ended.stopped == "interrupt" and ended.log.stopping and ended.seconds < 5
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_two_signals_at_once_are_one_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    stopper = module._Stopper(0, 0)
+    stopper.interrupt()
+    stopper.interrupt()
+    assert stopper.interrupts == 1
+    now[0] += 1
+    stopper.interrupt()
+    assert stopper.interrupts == 2
+
+
+@needs_proc
+def test_a_fault_of_ours_leaves_no_run_behind(tmp_path: Path) -> None:
+    def fails(log: Log) -> None:
+        raise MemoryError
+
+    before = children(os.getpid())
+    with pytest.raises(MemoryError):
+        run(stub(tmp_path, 20), tmp_path / "log", on_progress=fails)
+    assert children(os.getpid()) == before
+
+
+def test_words_without_end_or_sense_are_no_kernels(tmp_path: Path) -> None:
     script = "import sys; open(sys.argv[1], 'w').write('x' * 5_000_000)"
-    assert run([sys.executable, "-c", script, str(log)], log).log == Log()
-    # A run that writes more than is read is alive all the same.
-    script = f"import sys, time\nwith open(sys.argv[1], 'w', buffering=1) as log:\n  log.write({line!r} * 3_000)\n"
+    assert run([sys.executable, "-c", script, str(tmp_path / "log")], tmp_path / "log").log == Log()
+
+
+def test_a_run_whose_line_grows_is_no_hang(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "BACKLOG", 200)
+    monkeypatch.setattr(module, "TAIL", 100)
+    script = "import sys, time\nwith open(sys.argv[1], 'w', buffering=1) as log:\n"
     script += "  log.write('==PROF== Profiling \"b\" - 1: 0%..')\n  for _ in range(10):\n"
     script += "    time.sleep(0.1); log.write('.' * 300); log.flush()\n"
-    assert run([sys.executable, "-c", script, str(log)], log, hang_timeout=0.6).stopped == ""
+    assert run([sys.executable, "-c", script, str(tmp_path / "log")], tmp_path / "log", hang_timeout=0.6).stopped == ""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
-from triage.ncu.survey import Launch, function_name, parse, timeline_first
+from triage.ncu.survey import Launch, function_name, parse, read, timeline_first
 
 DATA = Path(__file__).parent / "data"
 
@@ -83,3 +84,32 @@ def test_many_short_launches_send_to_the_timeline() -> None:
         "one kernel has all the time"
     )
     assert timeline_first([Launch("k", (1, 1, 1), (32, 1, 1), "1", 80_000.0)] * 300) == "", "long kernels"
+
+
+def test_a_log_is_read_in_pieces_up_to_a_limit(tmp_path: Path) -> None:
+    log = DATA / "ncu_survey.log"
+    assert read(log) == (launches("survey"), 0)
+    size = log.stat().st_size
+    part, left = read(log, limit=size - 1000)
+    assert left == 1000 and 0 < len(part) < 29 and part == launches("survey")[: len(part)]
+    assert read(tmp_path / "nothing") == read(tmp_path) == ([], 0)
+
+
+def test_lines_of_any_length_and_number_cost_little(tmp_path: Path) -> None:
+    text = (DATA / "ncu_survey.log").read_text()
+    (tmp_path / "log").write_text(
+        "  " + "a" * 5_000_000 + "\n" + "    gpu__time_duration.sum ns " + "1 " * 60_000 + "x\n" + text
+    )
+    start = time.monotonic()
+    assert read(tmp_path / "log")[0] == launches("survey")
+    assert time.monotonic() - start < 5
+
+
+def test_numbers_beyond_sense_are_no_launch() -> None:
+    lines = [
+        f"  k ({'9' * 5000}, 1, 1)x(32, 1, 1), Context 1, Stream 7, Device 0, CC 9.0",
+        "    gpu__time_duration.sum ns 5",
+        "  k (1, 1, 1)x(32, 1, 1), Context 1, Stream 7, Device 0, CC 9.0",
+        f"    gpu__time_duration.sum ns {'9' * 5000}",
+    ]
+    assert list(parse(lines)) == []

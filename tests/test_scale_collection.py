@@ -223,7 +223,7 @@ def test_what_was_done_before_an_interruption_is_kept(tmp_path: Path) -> None:
 def test_a_worker_that_dies_loses_its_part_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from triage import workers
 
-    monkeypatch.setattr(workers, "_work", _dies)
+    monkeypatch.setattr(workers, "_SCRIPT", tmp_path / "dies.py")
     path = tmp_path / "big.csv"
     synthetic.table(CSV, 60, path)
     with pytest.raises(TriageError, match="ended by the system"):

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import os
+import pickle
+import subprocess
+import sys
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from triage.diagnosis.brief import Packed, pack
@@ -22,8 +23,6 @@ from triage.readers.ranges import cores
 from triage.rules.rulebook import Rulebook
 
 if TYPE_CHECKING:
-    from tempfile import _TemporaryFileWrapper
-
     from triage.readers.pieces import Piece, Tally
 
 # Below this much work another process would start later than this one ends.
@@ -31,7 +30,9 @@ _ALONE_KERNELS, _ALONE_FILES = 150, 4
 # What a worker and the child that reads a report for it may take together.
 _WORKER_BYTES = 600 << 20
 _MOST_WORKERS = 16
-_SAFE = "PYTHONSAFEPATH"
+_SCRIPT = Path(__file__).with_name("worker.py")
+# A worker that was left has this long to clear up.
+_CLEAR_UP_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,37 +65,15 @@ def _answer(piece: Piece, job: Job, rules: Rulebook) -> Answer:
 _own_rules: list[Rulebook] = []
 
 
-# A file that is there as long as the work is wanted. (An event of multiprocessing needs a parent that outlives the
-# start of its workers; one that is interrupted does not.)
-_wanted: list[Path] = []
-
-
-def _end_with_parent() -> None:
-    """Ends this worker when the process that wanted its answers is gone, however it went; it would wait for ever."""
-    from multiprocessing import parent_process
-
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-def _start(folders: tuple[str, ...], profile: str, wanted: str) -> None:
-    import signal
-    import threading
-
+def prepare(folders: tuple[str, ...], profile: str) -> None:
+    """In a worker: get ready for :func:`work`."""
     from triage.rules import load_rulebook
 
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    # Ctrl-C reaches every process of the terminal; the parent decides what becomes of the workers.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _wanted.append(Path(wanted))
     _own_rules.append(load_rulebook(folders, profile=profile))
 
 
-def _work(piece: Piece, job: Job) -> Answer | TriageError:
-    if not _wanted[-1].exists():
-        return _ended()
+def work(piece: Piece, job: Job) -> Answer | TriageError:
+    """In a worker: read and diagnose a piece."""
     try:
         return _answer(piece, job, _own_rules[-1])
     except TriageError as error:
@@ -108,6 +87,113 @@ def _portable(error: TriageError) -> TriageError:
     return made
 
 
+class _Worker:
+    """One process of :mod:`triage.worker`. It takes a piece at a time and ends when it is left or this process ends."""
+
+    def __init__(self, rules: Rulebook) -> None:
+        with _deaf():
+            self._process = subprocess.Popen(
+                # -P: the folder of the script is no place to import from.
+                [sys.executable, "-P", str(_SCRIPT)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._jobs, self._answers = self._process.stdin, self._process.stdout
+        self._needs = (sys.path, (rules.identity.folders, rules.identity.profile))
+        self._fresh = self.lives = True
+
+    def do(self, piece: Piece, job: Job) -> Answer | TriageError:
+        """Raises ``EOFError`` or ``OSError`` when the process has ended."""
+        for one in (*(self._needs if self._fresh else ()), (piece, job)):
+            self._jobs.write(pickle.dumps(one, pickle.HIGHEST_PROTOCOL))
+        self._jobs.flush()
+        self._fresh = False
+        answer: Answer | TriageError | str
+        answer, fault = pickle.load(self._answers)
+        if isinstance(answer, str):
+            error = RuntimeError(answer)
+            error.add_note(fault)
+            raise error
+        return answer
+
+    def stop(self) -> None:
+        """Ends it, whatever it is at; its :meth:`do` then fails."""
+        self.lives = False
+        self._process.terminate()
+
+    def close(self) -> None:
+        """Lets go of it: one that waits for work ends."""
+        for stream in (self._jobs, self._answers):
+            with suppress(OSError):
+                stream.close()
+
+    def wait(self) -> None:
+        """Waits until it has ended, and makes it end where that takes long."""
+        try:
+            self._process.wait(_CLEAR_UP_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+class _Crew:
+    """Up to a number of workers, each led by a thread; one that died is replaced for the next piece."""
+
+    def __init__(self, size: int, rules: Rulebook) -> None:
+        self._rules = rules
+        self._free: list[_Worker] = []
+        self._dead: list[_Worker] = []
+        self._busy: set[_Worker] = set()
+        self._lock = Lock()
+        self._over = False
+        self._threads = ThreadPoolExecutor(size)
+
+    def submit(self, piece: Piece, job: Job) -> Future[Answer | TriageError]:
+        return self._threads.submit(self._do, piece, job)
+
+    def _do(self, piece: Piece, job: Job) -> Answer | TriageError:
+        worker = None
+        try:
+            worker = self._take()
+            return worker.do(piece, job) if worker else _ended()
+        except (EOFError, OSError, pickle.UnpicklingError):
+            # It is gone, or no further one can be started.
+            if worker:
+                worker.stop()
+            return _ended()
+        finally:
+            if worker:
+                with self._lock:
+                    self._busy.remove(worker)
+                    (self._free if worker.lives else self._dead).append(worker)
+
+    def _take(self) -> _Worker | None:
+        with self._lock:
+            if self._over:
+                return None
+            worker = self._free.pop() if self._free else _Worker(self._rules)
+            self._busy.add(worker)
+            return worker
+
+    def end(self) -> None:
+        """Ends every worker, in the middle of its piece if need be; none is left when this returns."""
+        with self._lock:
+            self._over = True
+            busy = list(self._busy)
+        for worker in busy:
+            worker.stop()
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        for worker in busy:
+            worker.wait()
+        self._threads.shutdown(wait=True)
+        for worker in (*self._free, *self._dead):
+            worker.close()
+        for worker in (*self._free, *self._dead):
+            worker.wait()
+
+
 _Waiting = deque[tuple[int, "Future[Answer | TriageError]"]]
 
 
@@ -117,42 +203,20 @@ class Pool:
     def __init__(self, workers: int, rules: Rulebook) -> None:
         self._workers = workers
         self._rules = rules
-        self._executor: Executor | None = None
-        self._flag: _TemporaryFileWrapper[bytes] | None = None
-        self._safe: str | None = None
+        self._crew: _Crew | None = None
 
     def __enter__(self) -> Pool:
         if self._workers > 1:
-            import multiprocessing
-
-            # Started afresh: this process may have threads, which a fork would tear.
-            context = multiprocessing.get_context("spawn")
-            self._flag = NamedTemporaryFile(prefix="triage-")
-            # Python starts a worker with the working directory first on its path: a folder of reports that holds a
-            # multiprocessing.py would be run.
-            self._safe = os.environ.get(_SAFE)
-            os.environ[_SAFE] = "1"
-            self._executor = ProcessPoolExecutor(
-                self._workers,
-                mp_context=context,
-                initializer=_start,
-                initargs=(self._rules.identity.folders, self._rules.identity.profile, self._flag.name),
-            )
+            self._crew = _Crew(self._workers, self._rules)
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._executor is not None:
-            # What a worker is at it finishes within seconds; ended by force it could leave the queue locked for ever.
-            if self._flag is not None:
-                self._flag.close()
-            self._executor.shutdown(wait=False, cancel_futures=True)
-            if self._safe is None:
-                os.environ.pop(_SAFE, None)
-            else:
-                os.environ[_SAFE] = self._safe
+        if self._crew is not None:
+            self._crew.end()
 
     def run(self, jobs: Iterable[tuple[int, Piece, Job]]) -> Iterator[tuple[int, Answer | TriageError]]:
-        if self._executor is None:
+        """The place of each job with its answer, or with the error that a part of a file came to."""
+        if self._crew is None:
             for place, piece, job in jobs:
                 try:
                     yield place, _answer(piece, job, self._rules)
@@ -162,33 +226,22 @@ class Pool:
         # Few pieces wait at a time, so that the rows of a large table are never all in memory.
         waiting: _Waiting = deque()
         for place, piece, job in jobs:
-            try:
-                with _deaf():
-                    waiting.append((place, self._executor.submit(_work, piece, job)))
-            except BrokenProcessPool:
-                yield from self._drained(waiting)
-                yield place, _ended()
-                continue
+            waiting.append((place, self._crew.submit(piece, job)))
             if len(waiting) > 2 * self._workers:
-                yield from self._next(waiting)
-        yield from self._drained(waiting)
-
-    def _drained(self, waiting: _Waiting) -> Iterator[tuple[int, Answer | TriageError]]:
+                yield _next(waiting)
         while waiting:
-            yield from self._next(waiting)
+            yield _next(waiting)
 
-    def _next(self, waiting: _Waiting) -> Iterator[tuple[int, Answer | TriageError]]:
-        place, future = waiting.popleft()
-        try:
-            yield place, future.result()
-        except BrokenProcessPool:
-            yield place, _ended()
+
+def _next(waiting: _Waiting) -> tuple[int, Answer | TriageError]:
+    place, future = waiting.popleft()
+    return place, future.result()
 
 
 @contextmanager
 def _deaf() -> Iterator[None]:
-    """Holds Ctrl-C back while a worker may be started: it inherits that, and ends when it is told to, not in the middle
-    of its own start with a traceback."""
+    """Holds Ctrl-C back while a worker is started: it inherits that, and ends when it is told to, not in the middle of
+    its own start with a traceback."""
     import signal
 
     if not hasattr(signal, "pthread_sigmask"):

@@ -17,12 +17,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from triage.ncu.find import Ncu, Run, ask
+from triage.asking import Run, ask
+from triage.ncu.find import Ncu
 
 COLLECTIONS = ("profiling", "launch", "source", "warpsampling", "groups")
 _DEVICE = re.compile(r"^(?:Device|Chip)s?\s+(.+?)(?:\s+\((\w+)\))?\s*$")
 _METRIC = re.compile(r"^([A-Za-z][\w.:]*)\s+(?:Counter|Ratio|Throughput|Other|Unknown)\b")
 _FORMAT = 1
+# Seconds for one list of metrics, which takes a few.
+_LIST_S = 120
 # Computed by section files, not collected: ncu ends the run when one of them is asked for by name.
 _NOT_BY_NAME = ("derived__",)
 # Always in a report, whatever is asked for.
@@ -72,22 +75,18 @@ def query(ncu: Ncu, run: Run = ask) -> Chip:
             if not ncu.has("query-metrics-collection"):
                 continue
             command += ["--query-metrics-collection", collection]
-        said = run(command, 60)
+        said = run(command, _LIST_S)
+        if said.fault:
+            # Half a list would make metrics look absent that are there.
+            return Chip(warning=f"ncu could not list this GPU's metrics: {said.words('')}")
         for device, names in parse(said.text).items():
             chips.setdefault(device, set()).update(names)
         if collection == "profiling" and not chips:
-            words = _first_words(said.text)
+            words = said.words("no answer")
             break
     if not chips:
         return Chip(warning=f"ncu could not list this GPU's metrics: {words}")
     return Chip(", ".join(chips), frozenset(set.intersection(*chips.values())))
-
-
-def _first_words(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return next((line for line in lines if "==ERROR==" in line), lines[0] if lines else "no answer").replace(
-        "==ERROR== ", ""
-    )[:200]
 
 
 def gpus(root: Path = Path("/")) -> str:

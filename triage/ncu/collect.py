@@ -23,7 +23,8 @@ from triage.ncu.ranks import Rank, is_launcher
 from triage.ncu.run import Ended, run
 from triage.ncu.selection import Selection, blind, select
 from triage.ncu.sets import choose, load_sets
-from triage.ncu.survey import lines_of, parse, timeline_first
+from triage.ncu.survey import read as read_survey
+from triage.ncu.survey import timeline_first
 from triage.paths import is_file
 from triage.team import pack_folders
 
@@ -139,7 +140,7 @@ def collect(prepared: Prepared, files: Files, say: Callable[[str], None], stderr
         command = _profile_line(replace(prepared, plan=lacking), selection, files)
         ended = _run(command, files.log, prepared, stderr, title, _expected(selection))
     outcome = judge(ended)
-    report = files.report if outcome.results and files.report.exists() else None
+    report = files.report if outcome.results and files.report.is_file() else None
     if report is None:
         if isinstance(outcome.error, Interrupted):
             raise Interrupted(outcome.error.message, f"ncu had not written a report yet; its log is {files.log}")
@@ -149,7 +150,7 @@ def collect(prepared: Prepared, files: Files, say: Callable[[str], None], stderr
         ended.log,
         tuple(command),
         selection,
-        tuple(dict.fromkeys([*warnings, *outcome.warnings])),
+        tuple(dict.fromkeys([*warnings, *narrate.passed_over(ended.log), *outcome.warnings])),
         outcome.error,
         (seconds, ended.seconds),
     )
@@ -181,7 +182,7 @@ def _survey(prepared: Prepared, files: Files, stderr: TextIO) -> tuple[Selection
     options = prepared.options
     command = survey_command(prepared.ncu, options, files.survey_log, leave_out=prepared.several)
     ended = _run(command, files.survey_log, prepared, stderr, "survey: launch", None)
-    launches = list(parse(lines_of(files.survey_log)))
+    launches, unread = read_survey(files.survey_log)
     outcome = judge(ended)
     if ended.stopped == "interrupt":
         raise Interrupted("interrupted during the survey", "nothing was profiled yet; --no-survey goes without it")
@@ -193,6 +194,8 @@ def _survey(prepared: Prepared, files: Files, stderr: TextIO) -> tuple[Selection
     if selection is None:
         raise _only_bystanders(len(launches))
     told = [*narrate.surveyed(selection, options), *outcome.warnings]
+    if unread:
+        told.append(f"the survey's log is too long: the launches in its last {unread >> 20:,} MB were not ranked")
     if first := timeline_first(launches):
         told.append(first)
     return selection, told, ended.seconds
@@ -206,7 +209,7 @@ def _only_bystanders(count: int) -> NothingProfiled:
 
 
 def _refused_metrics(ended: Ended, prepared: Prepared) -> set[str]:
-    if ended.log.results or ended.stopped:
+    if ended.log.count or ended.stopped:
         return set()
     bases = {metric.split(".")[0] for metric in prepared.plan.metrics}
     return {base for line in ended.log.errors if "Failed to find metric" in line for base in bases if base in line}

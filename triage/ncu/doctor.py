@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TextIO
@@ -138,8 +139,11 @@ def _nvcc(machine: Machine) -> Check:
         return Check(
             "nvcc", "missing", "not found: `triage kernels` and `triage validate` need it", "install the CUDA toolkit"
         )
-    words = [line for line in machine.run([path, "--version"], 30).text.splitlines() if "release" in line]
-    return Check("nvcc", "ok", f"{words[0].split(',', 1)[1].strip() if words else 'unknown release'} at {path}")
+    said = machine.run([path, "--version"], 30)
+    if said.fault:
+        return Check("nvcc", "missing", f"{path}: {said.fault}", "reinstall the CUDA toolkit")
+    release = re.search(r"release \d[^\n]{0,60}", said.text)
+    return Check("nvcc", "ok", f"{release[0].strip() if release else 'unknown release'} at {path}")
 
 
 def _cupy(machine: Machine) -> Check:
@@ -183,6 +187,7 @@ def print_table(checks: list[Check], stream: TextIO) -> None:
 
 
 def _plain(text: str) -> str:
+    """``text`` as data: neither markup of the table nor anything that a terminal obeys."""
     from rich.markup import escape
 
     from triage.renderers.escape import clean

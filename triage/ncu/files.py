@@ -50,6 +50,18 @@ class Files:
         """The report in ``format``."""
         return self.folder / f"{self.name}{_SUFFIXES.get(format, '.' + format)}"
 
+    @property
+    def table(self) -> Path:
+        """The report as ncu turns it into a CSV, where it cannot be read directly."""
+        return self.folder / f"{self.name}.csv"
+
+    @property
+    def taken(self) -> bool:
+        """Whether something stands where one of the files is to be: an earlier report, a file that the user keeps there
+        (app.json), or a folder or a pipe in the place of a log."""
+        own = (self.report, self.table, *map(self.page, _SUFFIXES))
+        return any(path.exists() for path in own) or (self.survey_log.exists() and not self.survey_log.is_file())
+
 
 def program_name(program: Sequence[str]) -> str:
     """A file name for a program: its base name, or that of the script that an interpreter runs."""
@@ -73,9 +85,7 @@ def reserve(folder: Path, program: Sequence[str], rank: Rank | None) -> Files:
         stem = program_name(program)
         for number in range(1, 100_000):
             files = Files(folder, stem if number == 1 else f"{stem}.{number}", rank)
-            # A page may have the name of a file that the user keeps there (app.json).
-            own = (files.report, *map(files.page, _SUFFIXES))
-            if not any(path.exists() for path in own) and _claim(files.log):
+            if not files.taken and _claim(files.log):
                 return files
     except OSError as fault:
         raise UsageError(f"cannot write to {folder}: {fault.strerror}", "choose a folder with --output") from fault

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 
-from triage.ncu.find import Run, ask
+from triage.asking import Run, ask
 
 _CAP_SYS_ADMIN = 1 << 21
 # Capabilities that allow reading performance counters of all users, or of one's own.
@@ -76,8 +76,7 @@ class Machine:
             cells = [cell.strip() for cell in line.split(",")]
             if len(cells) == 4 and re.fullmatch(r"\d+\.\d+", cells[1]):
                 gpus.append(Gpu(cells[0], cells[1], cells[2], cells[3] == "Enabled"))
-        words = next((line.strip() for line in said.text.splitlines() if line.strip()), "nvidia-smi said nothing")
-        return gpus, "" if gpus else words[:160]
+        return gpus, "" if gpus else f"nvidia-smi: {said.words('it said nothing')}"
 
     def admin_only(self) -> bool | None:
         """Whether the driver keeps the counters for administrators; ``None`` when it does not say."""

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from triage.bystanders import bystander
+from triage.ncu.log import Log
 from triage.ncu.options import Options
 from triage.ncu.plan import Plan
 from triage.ncu.selection import LeftOut, Selection
@@ -37,6 +38,13 @@ def before(options: Options, *, several: bool) -> list[str]:
     else:
         what = "collectives (NCCL and the like) would wait for the other ranks forever and are left out"
     return [f"several processes: ncu runs kernels one by one, so {what}{'; ' + patience if patience else ''}"]
+
+
+def passed_over(log: Log) -> list[str]:
+    """What of ncu's log was not looked at because there was too much of it."""
+    if not log.passed_over:
+        return []
+    return [f"ncu's log grew faster than it can be read: {log.passed_over >> 20:,} MB of it were passed over"]
 
 
 def clocks(options: Options) -> str:

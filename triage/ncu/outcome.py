@@ -35,15 +35,15 @@ def judge(ended: Ended) -> Outcome:
     """Judge a run by what ncu said and by how it was stopped."""
     log = ended.log
     said = _said(ended)
-    results = len(log.results)
+    results = log.count
     warnings = [f"{one.means}: {one.remedy}" for one in said if one.kind == "note"]
     error = _stopped(ended) or _failed(ended, said)
+    if error is None and results and ended.status != 0:
+        warnings.append(f"ncu ended with {_how(ended.status)}: results may be missing from its report")
     if error is not None and results and not isinstance(error, Interrupted | ProgramFailed):
         # There are results: a partial report with a warning is worth more than an error.
         warnings.append(f"the run ended early after {results} result{'s' if results > 1 else ''}: {error.message}")
         error = None
-    if error is None and results and ended.status != 0 and not said and not ended.stopped:
-        warnings.append(f"ncu ended with status {ended.status} after it wrote its report: results may be missing")
     if error is None and not results:
         error = _nothing(ended)
     return Outcome(results, error, tuple(dict.fromkeys(warnings)))
@@ -90,6 +90,13 @@ def _failed(ended: Ended, said: list[Recognised]) -> TriageError | None:
             "its own words stand above; --dry-run prints the command line",
         )
     return None
+
+
+def _how(status: int) -> str:
+    """``status 1``, ``status 139 (a segmentation fault)``: a signal shows below 0 or above 128."""
+    number = -status if status < 0 else status - 128 if status > 128 else 0
+    named = _SIGNALS.get(number) or (f"signal {number}" if number else "")
+    return f"status {status}" + (f" ({named})" if named else "")
 
 
 def _program(status: int) -> ProgramFailed:

@@ -7,20 +7,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from triage.asking import ask
 from triage.errors import NcuFailed, UnreadableReport
 from triage.model import Profile, Report
 from triage.ncu import weights
 from triage.ncu.collect import Collected
 from triage.ncu.command import quoted
 from triage.ncu.files import Files
-from triage.ncu.find import Ncu, ask
-from triage.output import write
+from triage.ncu.find import Ncu
+from triage.output import fill, write
 
 if TYPE_CHECKING:
     from triage.rules import Rulebook
 
 # ncu writes the CSV of a large report in minutes at worst.
-_IMPORT_TIMEOUT_S, _IMPORT_BYTES = 600, 2 << 30
+_IMPORT_TIMEOUT_S = 600
+# A kernel takes 30 kB with all its metrics; the table goes to disk, not through memory.
+_IMPORT_BYTES = 8 << 30
+# Where the table begins, behind what ncu logs before it.
+_HEAD = 1 << 20
 _FOLDER = "choose a folder with --output"
 
 
@@ -31,15 +36,33 @@ def read(path: Path, ncu: Ncu, rank_name: str) -> Profile:
 
     try:
         return load(path)
-    except UnreadableReport as fault:
-        command = [str(ncu.path), "--import", str(path), "--csv", "--page", "raw", "--print-units", "base"]
-        said = ask(command, _IMPORT_TIMEOUT_S, _IMPORT_BYTES)
-        start = said.text.find('"ID"')
-        if said.status != 0 or start < 0:
-            raise fault
+    except UnreadableReport:
         table = path.with_name(f"{rank_name}.csv")
-        write(table, said.text[start:], _FOLDER)
+        if not _exported(path, ncu, table):
+            raise
         return load(table)
+
+
+class _NoTable(Exception):
+    """ncu did not make a table of a report."""
+
+
+def _exported(path: Path, ncu: Ncu, table: Path) -> bool:
+    """Whether ncu turned the report at ``path`` into ``table``, which is complete or not there."""
+    command = [str(ncu.path), "--import", str(path), "--csv", "--page", "raw", "--print-units", "base"]
+
+    def make(draft: Path) -> None:
+        with draft.open("w+b") as stream:
+            said = ask(command, _IMPORT_TIMEOUT_S, _IMPORT_BYTES, into=stream)
+            stream.seek(0)
+            if said.status != 0 or b'"ID"' not in stream.read(_HEAD):
+                raise _NoTable
+
+    try:
+        fill(table, make, _FOLDER)
+    except _NoTable:
+        return False
+    return True
 
 
 def diagnose(collected: Collected, profile: Profile, rulebook: Rulebook) -> Report:

@@ -13,9 +13,9 @@ from typing import TextIO
 
 from triage.ncu.log import Log
 from triage.ncu.survey import function_name
-from triage.renderers.escape import clean
 
 LINE_EVERY_S, REDRAW_EVERY_S = 10.0, 0.2
+_LONGEST_NAME = 200
 
 
 class Progress:
@@ -53,13 +53,18 @@ class Progress:
             self._write(text + "\n")
 
     def line(self, log: Log, now: float) -> str:
-        """``triage: profiling 3 of 20 - tile 50 %, 8 passes a kernel, about 12 s left``."""
-        done = len(log.results)
+        """What the status line says. A name in it is data: nothing is left in it for a terminal to obey.
+
+        ``triage: profiling 3 of 20 - tile 50 %, 8 passes a kernel, about 12 s left``.
+        """
+        from triage.renderers.escape import clean, shorten
+
+        done = log.count
         text = f"triage: {self.title} {done + 1 if log.current() else done}"
         text += f" of {self.expected}" if self.expected else ""
         if current := log.current():
-            text += f" - {clean(function_name(current[0]))} {current[1]} %"
-        if done and (passes := log.results[-1].passes):
+            text += f" - {shorten(clean(function_name(current[0])), _LONGEST_NAME)} {current[1]} %"
+        if done and (passes := log.passes):
             text += f", {passes} pass{'es' if passes > 1 else ''} a kernel"
         left = self._left(done, now)
         return text + (f", about {left:.0f} s left" if left is not None else "")
@@ -77,5 +82,9 @@ class Progress:
         return max(0.0, (self.expected - done) * (now - at) / (done - first))
 
     def _write(self, text: str) -> None:
-        self.stream.write(text)
-        self.stream.flush()
+        try:
+            self.stream.write(text)
+            self.stream.flush()
+        except (OSError, ValueError):
+            # The terminal is gone or the disk full: the run goes on, and nobody looks.
+            self.quiet = True

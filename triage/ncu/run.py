@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import codecs
+import math
 import os
 import signal
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
@@ -19,11 +20,11 @@ from triage.ncu.log import Log
 from triage.ncu.processes import send
 
 POLL_S = 0.1
-# A line for each kernel and pass: no run that gives a report comes near it. A program that prints into the log may.
-LOG_BYTES, LOG_END_BYTES = 32 << 20, 1 << 20
-_AT_ONCE = 4 << 20
 # After an interrupt: ncu got it from the terminal itself, or it is sent on; then it has time to write its report.
 FORWARD_AFTER_S, TERMINATE_AFTER_S, KILL_AFTER_S = 1.0, 20.0, 30.0
+SAME_S = 0.25
+# Bytes: the log is read in pieces, and of one that is further ahead than this only the end.
+PIECE, TAIL, BACKLOG = 1 << 18, 1 << 20, 32 << 20
 
 Reason = Literal["", "interrupt", "timeout", "hang"]
 
@@ -50,10 +51,15 @@ class _Stopper:
         self.reason: Reason = ""
         self.silent_on = ""
         self._since = 0.0
+        self._interrupted = -math.inf
         self._sent: set[signal.Signals] = set()
 
     def interrupt(self, *_: object) -> None:
-        self.interrupts += 1
+        # Who ends a job often does it twice, by process and by group; a second one counts when a person could mean it.
+        now = time.monotonic()
+        if now - self._interrupted >= SAME_S:
+            self.interrupts += 1
+        self._interrupted = now
 
     def heard_something(self) -> None:
         self.heard = time.monotonic()
@@ -101,12 +107,13 @@ def run(
     """Run ``command``, which logs to ``log_file``, to its end; stdin, stdout and stderr are inherited untouched.
 
     ``timeout`` bounds the whole run, ``hang_timeout`` the silence inside one kernel (seconds; 0: never). Raises
-    ``NcuFailed`` when the command cannot be started.
+    ``NcuFailed`` when the command cannot be started and ``UsageError`` when something stands in the way of the log.
     """
     try:
         log_file.unlink(missing_ok=True)
     except OSError as fault:
-        raise UsageError(f"cannot write {log_file}: {fault.strerror}", "choose another folder with --output") from fault
+        why = f"the log {log_file} cannot be replaced: {fault.strerror}"
+        raise UsageError(why, "choose another --output") from None
     log, stopper = Log(), _Stopper(timeout, hang_timeout)
     with _interrupts_to(stopper.interrupt):
         try:
@@ -114,68 +121,86 @@ def run(
         except OSError as fault:
             raise NcuFailed(f"{command[0]} cannot be started: {fault.strerror}", "run `triage doctor`") from fault
         follower = _Follower(log_file, log)
-        while process.poll() is None:
-            if follower.read():
-                stopper.heard_something()
-                on_progress(log)
-            stopper.check(process, log)
-            time.sleep(POLL_S)
-        follower.close()
+        try:
+            while process.poll() is None:
+                if follower.read():
+                    stopper.heard_something()
+                    on_progress(log)
+                stopper.check(process, log)
+                time.sleep(POLL_S)
+        finally:
+            follower.close()
+            if process.poll() is None:
+                _abandon(process)
     # ncu may be gone before its signal was looked at here.
     reason: Reason = stopper.reason or ("interrupt" if stopper.interrupts else "")
     return Ended(process.returncode, log, reason, stopper.silent_on, time.monotonic() - stopper.started)
 
 
+def _abandon(process: subprocess.Popen[bytes]) -> None:
+    """Nobody follows the run any more, so it does not go on either."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        send(process.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(FORWARD_AFTER_S)
+            return
+
+
 class _Follower:
-    """Reads a file as it grows: its first :data:`LOG_BYTES` and, where it is larger, what it ends with."""
+    """Reads a file as it grows, in pieces. Of one that grows faster than it can be read it takes the end."""
 
     def __init__(self, path: Path, log: Log) -> None:
         self.path, self.log = path, log
         self._stream: IO[bytes] | None = None
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._left = LOG_BYTES
+        self._decode = _decoder()
 
     def read(self) -> bool:
-        if self._stream is None:
-            # A run that puts something else there (a folder, a pipe) has no log.
-            if not self.path.is_file():
-                return False
-            self._stream = self.path.open("rb")
-        data = self._stream.read(min(_AT_ONCE, self._left))
-        self._left -= len(data)
-        self.log.feed(self._decoder.decode(data))
-        # More in a file that is not read any further is news too: the run is alive.
-        return bool(data) or (not self._left and self._grown())
+        """Whether there was anything new."""
+        try:
+            # Only a file: what else stands there (a folder, a pipe) is not ncu's log, and opening it could wait.
+            if self._stream is None and self.path.is_file():
+                self._stream = self.path.open("rb", buffering=0)
+            return self._stream is not None and self._take(self._stream)
+        except OSError:
+            # The log tells how far the run is; a run that cannot be followed is still a run.
+            return False
 
-    def _grown(self) -> bool:
-        assert self._stream is not None
-        before = self._stream.tell()
-        return self._stream.seek(0, os.SEEK_END) > before
+    def _take(self, stream: IO[bytes]) -> bool:
+        unread = os.fstat(stream.fileno()).st_size - stream.tell()
+        if unread > BACKLOG:
+            stream.seek(unread - TAIL, os.SEEK_CUR)
+            self.log.skip(unread - TAIL)
+            self._decode = _decoder()
+            unread = TAIL
+        left = unread
+        while left > 0 and (piece := stream.read(min(left, PIECE))):
+            left -= len(piece)
+            self.log.feed(self._decode.decode(piece))
+        return unread > 0
 
     def close(self) -> None:
-        while self._left and self.read():
-            pass
-        if self._stream is not None:
-            end = self._stream.seek(0, os.SEEK_END)
-            if end > LOG_BYTES:
-                # The error that ended the run stands at the end.
-                self._stream.seek(max(LOG_BYTES, end - LOG_END_BYTES))
-                self.log.feed("\n" + self._decoder.decode(self._stream.read(LOG_END_BYTES)))
-            self._stream.close()
+        self.read()
+        self.log.feed(self._decode.decode(b"", final=True))
         self.log.finish()
+        if self._stream is not None:
+            self._stream.close()
+
+
+def _decoder() -> codecs.IncrementalDecoder:
+    return codecs.getincrementaldecoder("utf-8")("replace")
 
 
 @contextmanager
 def _interrupts_to(handler: Callable[..., None]) -> Iterator[None]:
-    """Ctrl-C, SIGTERM and SIGHUP call ``handler`` instead of ending this process; only the main thread can ask for
-    that."""
+    """Ctrl-C, SIGTERM and the end of the terminal call ``handler`` instead of ending this process; only the main thread
+    can ask for that. A run that was told to outlive its terminal (nohup) does."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    # A terminal that is closed (SIGHUP) would leave ncu and the program behind; what is ignored (nohup) stays so.
-    numbers = {signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
-    heard = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
-    previous = {number: signal.signal(number, handler) for number in heard}
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        numbers.append(signal.SIGHUP)
+    previous = {number: signal.signal(number, handler) for number in numbers}
     try:
         yield
     finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -16,10 +17,13 @@ from triage.ncu.files import Files, program_name, reserve
 from triage.ncu.options import Options
 from triage.ncu.present import diagnose, missing, raise_if_empty, read, write_pages
 from triage.ncu.ranks import Rank, finished, merge, this_rank
-from triage.renderers.escape import clean
+from triage.renderers.escape import clean, shorten
 
 if TYPE_CHECKING:
     from triage.rules import Rulebook
+
+# Characters of a line about the run: a kernel's name may be as long as a page.
+_LONGEST_LINE = 2000
 
 
 def profile(options: Options, env: Mapping[str, str], stdout: TextIO, stderr: TextIO) -> None:
@@ -37,13 +41,8 @@ def profile(options: Options, env: Mapping[str, str], stdout: TextIO, stderr: Te
     if not options.dry_run:
         check_program(options.program)
     prepared = prepare(options, needed(rulebook), env, rank)
-
-    def say(line: str) -> None:
-        # Words of ncu and names of kernels are among them.
-        print(f"triage: {clean(line)}", file=stderr, flush=True)
-
     for note in prepared.notes:
-        say(note)
+        _say(note, stderr)
     if options.dry_run:
         files = Files(options.output, program_name(options.program), rank)
         for line in dry_run(prepared, files):
@@ -51,13 +50,18 @@ def profile(options: Options, env: Mapping[str, str], stdout: TextIO, stderr: Te
         return
     files = reserve(options.output, options.program, rank)
     try:
-        collected = collect(prepared, files, say, stderr)
+        collected = collect(prepared, files, lambda line: _say(line, stderr), stderr)
     except BaseException:
         _forget_empty(files)
         raise
     _report(prepared, collected, files, rulebook, stdout, stderr)
     if collected.error is not None:
         raise collected.error
+
+
+def _say(line: str, stderr: TextIO) -> None:
+    """One line for a person. It may quote ncu or a name, so nothing in it is left for a terminal to obey."""
+    print(shorten(f"triage: {clean(line)}", _LONGEST_LINE), file=stderr, flush=True)
 
 
 def _check_formats(formats: Sequence[str]) -> None:
@@ -77,8 +81,9 @@ def _rulebook(options: Options) -> Rulebook:
 
 def _forget_empty(files: Files) -> None:
     """The reserved log is worth nothing when ncu never wrote to it."""
-    if files.log.is_file() and files.log.stat().st_size == 0:
-        files.log.unlink()
+    with suppress(OSError):
+        if files.log.is_file() and files.log.stat().st_size == 0:
+            files.log.unlink()
 
 
 def _report(
@@ -97,7 +102,7 @@ def _report(
     else:
         paths += _together(prepared, files, report, rulebook, stdout)
     for path in (collected.report, *paths):
-        print(f"triage: wrote {clean(str(path))}", file=stderr)
+        _say(f"wrote {path}", stderr)
 
 
 def _together(prepared: Prepared, files: Files, report: Report, rulebook: Rulebook, stdout: TextIO) -> list[Path]:

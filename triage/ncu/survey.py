@@ -5,24 +5,27 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from statistics import median
+from typing import BinaryIO
 
 Dim3 = tuple[int, int, int]
 
 _PROCESS = re.compile(r"^\[(\d+)\]\s")
 _KERNEL = re.compile(
-    r"^  (?P<name>\S.*?) \((?P<grid>\d+, \d+, \d+)\)x\((?P<block>\d+, \d+, \d+)\), "
+    r"^  (?P<name>\S.*?) \((?P<grid>\d{1,10}, \d{1,10}, \d{1,10})\)x\((?P<block>\d{1,10}, \d{1,10}, \d{1,10})\), "
     r"Context (?P<context>\S+), Stream (?P<stream>\S+), Device (?P<device>\S+), CC "
 )
+# Nothing in it repeats without a bound, so that a damaged line costs no more than another.
 # ncu rounds nothing in base units: the duration is a whole number of nanoseconds, with the locale's separators.
-_DURATION = re.compile(r"^\s+gpu__time_duration\.sum\s+ns(?:econd)?\s+(?P<ns>[\d.,'\s\u00a0\u202f]*\d)\s*$")
+_DURATION = re.compile(r"^\s+gpu__time_duration\.sum\s+ns(?:econd)?\s+(?P<ns>[\d.,'\s\u00a0\u202f]{0,40}\d)\s*$")
 # A launch costs the host a few microseconds; kernels of about that length leave the GPU waiting in between.
 SHORT_NS = 10_000
-# About a million launches.
-LOG_BYTES = 512 << 20
-_LONGEST = 100_000
 MANY = 200
+# Bytes: half a million launches and more.
+LIMIT = 512 << 20
+_LONGEST_LINE = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,37 +39,47 @@ class Launch:
     ns: float
 
 
-def lines_of(log: Path) -> Iterator[str]:
-    """The lines of a log, none where there is no such file; at most :data:`LOG_BYTES` of it, and of a line as much as a
-    kernel's name may have."""
-    if not log.is_file():
-        return
-    left = LOG_BYTES
-    with log.open(encoding="utf-8", errors="replace") as file:
-        whole = True
-        while left > 0 and (piece := file.readline(_LONGEST)):
-            left -= len(piece)
-            if whole:
-                yield piece.rstrip("\n")
-            whole = piece.endswith("\n")
+def read(path: Path, limit: int = LIMIT) -> tuple[list[Launch], int]:
+    """The launches of the survey log at ``path``, read in pieces, and the bytes behind ``limit`` that were left. None
+    where there is no such file."""
+    if not path.is_file():
+        return [], 0
+    left = max(0, path.stat().st_size - limit)
+    with path.open("rb") as stream:
+        return list(parse(_lines(stream, limit))), left
+
+
+def _lines(stream: BinaryIO, limit: int) -> Iterator[str]:
+    """Lines, none longer than ``_LONGEST_LINE`` (a longer one is cut), up to ``limit`` bytes in all."""
+    whole = True
+    while limit > 0 and (piece := stream.readline(_LONGEST_LINE)):
+        limit -= len(piece)
+        # The tables are indented and processes stand in brackets: most other lines need no second look.
+        if whole and piece[:1] in b" [":
+            yield piece.decode("utf-8", "replace").rstrip("\r\n")
+        whole = piece.endswith(b"\n")
 
 
 def parse(lines: Iterable[str]) -> Iterator[Launch]:
     """The launches of a survey log, in order. Lines that are something else are passed over; a launch without a
     duration (the run was cut short) does not count."""
-    process, current = "", None
+    process, names = "", dict[str, str]()
+    current: tuple[str, str, str] | None = None
     for line in lines:
         if match := _KERNEL.match(line):
-            current = match
+            current = match["name"], match["grid"], match["block"]
         elif match := _DURATION.match(line):
             if current is not None:
                 ns = float(re.sub(r"\D", "", match["ns"]))
-                yield Launch(current["name"], _dim3(current["grid"]), _dim3(current["block"]), process, ns)
+                name, grid, block = current
+                # Names repeat: one copy of each is kept.
+                yield Launch(names.setdefault(name, name), _dim3(grid), _dim3(block), process, ns)
             current = None
         elif match := _PROCESS.match(line):
             process = match[1]
 
 
+@lru_cache(4096)
 def _dim3(text: str) -> Dim3:
     x, y, z = (int(part) for part in text.split(", "))
     return x, y, z

@@ -1,8 +1,9 @@
 """Reads a range of results of a ``.ncu-rep`` with NVIDIA's library; runs as a script, alone in its process.
 
 The library aborts or hangs on some damaged files and keeps the memory of every result it touched, so it never runs in
-the parent. This script imports nothing of ours and nothing heavy. It takes one JSON request on standard input and
-writes one JSON line for each result, as soon as it is read, so that what was read survives a crash.
+the parent. This script imports nothing of ours and nothing heavy. It takes one JSON request, a line, on standard
+input and writes one JSON line for each result, as soon as it is read, so that what was read survives a crash. It ends
+when standard input does: that of a parent that is gone.
 
 Request: ``library`` (folder of ncu_report), ``path``, ``start``, ``stop`` (results, flat over all ranges),
 ``metrics`` (names or null for all), ``lines`` (bool), ``pick`` (only these results), ``budget`` (resident bytes after
@@ -223,13 +224,33 @@ def _serve_lines(context: Any, places: list[tuple[int, int]], request: dict[str,
     out.write(json.dumps({"end": len(places)}) + "\n")
 
 
+def _end_with_the_parent() -> None:
+    """From now on the end of standard input, which the parent holds open, ends this process, even inside the library
+    (where no Python code would run): the system's signal for news on a descriptor does that by default."""
+    try:
+        import fcntl
+        import select
+
+        fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_ASYNC)
+        waiting = select.poll()
+        waiting.register(0, select.POLLIN)
+        gone = any(event & select.POLLHUP for _, event in waiting.poll(0))
+    except (ImportError, AttributeError, OSError):
+        # Elsewhere it ends at the next result, which nobody takes.
+        return
+    if gone:
+        os._exit(1)
+
+
 def main() -> None:
     # Whatever C++ prints must not mix with the results: they get a descriptor of their own.
     out = os.fdopen(os.dup(1), "w", encoding="ascii", newline="\n")
     os.dup2(2, 1)
-    request = json.load(sys.stdin)
+    request = json.loads(sys.stdin.readline())
+    _end_with_the_parent()
     if hasattr(signal, "alarm"):
-        # The system ends the process then, wherever the library hangs.
+        # The system ends the process then, wherever the library hangs and whatever became of the parent.
         signal.alarm(request.get("seconds", 0))
     limit = request.get("address_space")
     if limit:

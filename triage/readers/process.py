@@ -11,6 +11,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,7 @@ def run(request: dict[str, Any], *, deadline: float, memory_bytes: int, ending: 
     ``deadline`` is on the clock of ``time.monotonic``; ``memory_bytes`` bounds resident memory where the platform
     tells it (Linux) and address space on other POSIX systems. The child is gone when this returns, however it ends.
     """
-    # Should this process be killed, nobody watches the child any more: then it ends by itself.
+    # Should this process be killed where its end is not told at once, the child ends by itself.
     request = {**request, "seconds": max(1, math.ceil(deadline - time.monotonic()) + _MARGIN_S)}
     watched = (_PROC / "self" / "statm").is_file()
     if not watched and os.name == "posix":
@@ -57,11 +58,10 @@ def run(request: dict[str, Any], *, deadline: float, memory_bytes: int, ending: 
         guard.start()
         complete = False
         try:
-            try:
-                with child.stdin:
-                    child.stdin.write(json.dumps(request).encode())
-            except BrokenPipeError:
-                pass
+            # Standard input stays open: its end tells the child that nobody waits for it any more.
+            with suppress(BrokenPipeError):
+                child.stdin.write(json.dumps(request).encode() + b"\n")
+                child.stdin.flush()
             for line in child.stdout:
                 try:
                     record = json.loads(line)
@@ -75,7 +75,10 @@ def run(request: dict[str, Any], *, deadline: float, memory_bytes: int, ending: 
             if not complete or ending.reason:
                 child.kill()
             child.stdout.close()
+            # A child that is done has left by itself: it flushed its last line and exits at once.
             child.wait()
+            with suppress(BrokenPipeError):
+                child.stdin.close()
             guard.join()
         if not complete and not ending.reason:
             ending.reason = "crash"
