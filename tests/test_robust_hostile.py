@@ -149,6 +149,31 @@ def test_a_bomb_is_bounded(tmp_path: Path) -> None:
     assert time.monotonic() - begun < 10
 
 
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="resident memory is watched on Linux")
+def test_a_bomb_behind_a_report_is_ended_before_it_fills_the_memory(tmp_path: Path) -> None:
+    """Zeros are empty blocks to NVIDIA's reader, which keeps something of each: 250 MB made 2 GB."""
+    pytest.importorskip("ncu_report")
+    report = (Path(__file__).parent / "data" / "readers_pr.ncu-rep").read_bytes()
+    parts = [report[at : at + 131072] for at in range(0, len(report), 131072)]
+    stored = b"".join(struct.pack("<I", len(part) << 3)[:3] + part for part in parts)
+    zeros = bomb(2000)
+    path = tmp_path / "x.ncu-repz"
+    path.write_bytes(zeros[:6] + stored + zeros[6:])
+    code = (
+        "import resource, sys\nfrom triage import load\nfrom triage.errors import UnreadableReport\n"
+        # Where this Python can decompress, the reader is given no more than the report.
+        "from triage.readers import zstd\nzstd.library = lambda: None\n"
+        "try:\n    load(sys.argv[1])\n"
+        "except UnreadableReport as error:\n"
+        "    print(error.message, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10, sep='\\n')\n"
+    )
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
+    done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, env=env, check=True)
+    message, megabytes = done.stdout.splitlines()
+    assert message.endswith("opening the report needs more memory than allowed")
+    assert int(megabytes) < 600
+
+
 def run(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     root = Path(__file__).parent.parent
     env = {**os.environ, "PYTHONPATH": str(root)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -242,6 +243,36 @@ def _ranks(plain: Report, factor: float, ranks: int = 4) -> Report:
             findings.append(replace(each, source=rank, duration_ns=(each.duration_ns or 0) * slower))
     sources = tuple(replace(plain.sources[0], path=f"/run/app.rank{rank}.csv") for rank in range(ranks))
     return replace(plain, findings=tuple(findings), sources=sources)
+
+
+_READER = """
+import sys
+from pathlib import Path
+from triage.collection import collect
+from triage.rules import default_rulebook
+
+if __name__ == "__main__":
+    made = collect(sorted(Path().glob("*.csv")), default_rulebook(), None, workers=2)
+    print(len(made.findings), "PYTHONSAFEPATH" in __import__("os").environ)
+"""
+
+
+@pytest.mark.parametrize("options", [[], ["-I"]])
+def test_workers_run_nothing_of_the_working_directory(tmp_path: Path, options: list[str]) -> None:
+    reports, place, mark = tmp_path / "reports", tmp_path / "elsewhere", tmp_path / "mark"
+    reports.mkdir()
+    place.mkdir()
+    for number in range(2):
+        shutil.copy(CSV, reports / f"{number}.csv")
+    # Every module that a process may import, and those of site hooks.
+    code = f"import sys\nopen({str(mark)!r}, 'a').write(__name__ + repr(sys.argv))\n"
+    for name in {*sys.stdlib_module_names, "sitecustomize", "usercustomize", "triage", "yaml", "pandas"}:
+        (reports / f"{name}.py").write_text(code, encoding="utf-8")
+    script = place / "reader.py"
+    script.write_text(f"import sys\nsys.path.append({str(ROOT)!r})\n{_READER}", encoding="utf-8")
+    command = [sys.executable, *options, str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=reports)
+    assert (done.stdout, done.stderr, mark.exists()) == ("60 False\n", "", False)
 
 
 def test_the_odd_rank_is_named(plain: Report) -> None:

@@ -44,7 +44,7 @@ def alive(pid: int) -> bool:
 
 def with_workers(folder: Path) -> subprocess.Popen[str]:
     """A report over many files, once its workers are at work."""
-    for number in range(24):
+    for number in range(60):
         shutil.copy(CAPTURE, folder / f"r{number}.csv")
     child = start("report", ".", "-f", "html", "-o", "r.html", cwd=folder)
     until = time.monotonic() + 60
@@ -109,7 +109,7 @@ def test_ignored_signals_stay_ignored(tmp_path: Path) -> None:
 def test_a_folder_of_reports_runs_no_code(tmp_path: Path) -> None:
     for name in ("multiprocessing", "pickle", "enum", "threading"):
         (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()\nraise SystemExit(3)\n")
-    for number in range(24):
+    for number in range(60):
         shutil.copy(CAPTURE, tmp_path / f"r{number}.csv")
     triage = shutil.which("triage", path=str(Path(sys.executable).parent))
     # As the installed command runs: `python -m` takes the working directory as the place of modules by itself.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
+from triage.magnitude import plausible
 from triage.model import Condition, Fact, Kernel, Quantity, Verdict
 from triage.rules.conditions import Node
 from triage.rules.formulas import UNKNOWN, Interval
@@ -26,9 +27,9 @@ class FactSet:
     """The facts of one kernel, computed when asked for and kept.
 
     ``given`` presets facts by id (rule tests do that); ``fallback`` holds metrics that stand in for absent ones;
-    ``doubtful`` collects the metrics that were left out because their value cannot be right (NaN, negative, a
-    percentage above 110). ``texts`` and ``conditions`` are kept for those who describe facts: the same comparison
-    stands at many places of a report.
+    ``doubtful`` collects the metrics that were left out because their value cannot be right (NaN, negative, of
+    a size that nothing measured has, a percentage above 110). ``texts`` and ``conditions`` are kept for those who
+    describe facts: the same comparison stands at many places of a report.
     """
 
     def __init__(
@@ -61,7 +62,7 @@ class FactSet:
             if not isinstance(quantity, Quantity):
                 return UNKNOWN
         value = quantity.value
-        if not math.isfinite(value) or value < 0 or (value > DOUBTFUL_PERCENT and "pct_of_peak" in name):
+        if not plausible(value) or value < 0 or (value > DOUBTFUL_PERCENT and "pct_of_peak" in name):
             self.doubtful[name] = value
             return UNKNOWN
         return (value, value)
@@ -112,6 +113,9 @@ class FactSet:
             if not self._applies(alternative):
                 continue
             a, b = alternative.formula.evaluate(self.metric, self.interval)
+            if a == b and not plausible(a):
+                # What such a number was made of cannot be right either.
+                continue
             if a == b:
                 self._sources[definition.id] = alternative.formula.text
                 return (a, b)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from triage.compare.model import FactMove, State
+from triage.magnitude import plausible
 from triage.model import Kernel, Quantity
 from triage.rules.rulebook import Rulebook
 
@@ -57,10 +58,10 @@ _SPILLS = frozenset({"spill_requests", "local_sectors"})
 
 
 def instructions(kernel: Kernel) -> float | None:
-    """Executed warp instructions, ``None`` where they were not collected."""
+    """Executed warp instructions, ``None`` where they were not collected or cannot be right."""
     for name in INSTRUCTIONS:
         found = kernel.metrics.get(name)
-        if isinstance(found, Quantity):
+        if isinstance(found, Quantity) and plausible(found.value):
             return found.value
     return None
 

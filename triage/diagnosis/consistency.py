@@ -13,7 +13,8 @@ from functools import lru_cache
 from itertools import chain
 
 from triage.diagnosis import definitions, relations
-from triage.model import Kernel, Launch, RulebookId
+from triage.magnitude import plausible
+from triage.model import Kernel, Launch, Quantity, RulebookId
 from triage.rules.rulebook import Rulebook
 
 # How every warning of this module begins.
@@ -72,12 +73,22 @@ def _defined(names: frozenset[str]) -> definitions.Definitions:
     return definitions.Definitions.among(names)
 
 
+def _measured(kernel: Kernel) -> Kernel:
+    """The kernel without numbers that no kernel has."""
+    odd = {name for name, value in kernel.metrics.items() if isinstance(value, Quantity) and not plausible(value.value)}
+    if not odd:
+        return kernel
+    return replace(kernel, metrics={name: value for name, value in kernel.metrics.items() if name not in odd})
+
+
 def check(kernel: Kernel, names: frozenset[str]) -> Doubts:
     """The contradictions among those metrics of a kernel that are in ``names``, and what :func:`wanted` adds to them.
 
-    Values that are impossible by themselves (negative, above 110 % of a peak) are left to the facts, which leave them
-    out as they meet them.
+    Values that are impossible by themselves (negative, above 110 % of a peak, of a size that nothing measured has) are
+    left to the facts, which leave them out as they meet them. The last bear no witness either: what is worked out with
+    them leaves what a float holds.
     """
+    kernel = _measured(kernel)
     found = list(chain(relations.relations(kernel, names), _defined(names).relations(kernel.metrics)))
     broken = [relation for relation in found if not relation.holds]
     if not broken:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from triage import quantities
 from triage.bystanders import bystander
 from triage.facts import FactSet
+from triage.magnitude import plausible
 from triage.model import Kernel, Quantity
 
 # Hit rates and sampled counters need a steady state (Nsight Compute, Kernel Profiling Guide).
@@ -36,6 +37,6 @@ def notes(kernel: Kernel, facts: FactSet) -> tuple[str, ...]:
     if family is not None:
         found.append(f"a {family.kind} kernel of {family.library}: hardly the one you meant to profile")
     passes = kernel.metrics.get("profiler__replayer_passes")
-    if isinstance(passes, Quantity) and passes.value > MANY_PASSES:
+    if isinstance(passes, Quantity) and plausible(passes.value) and passes.value > MANY_PASSES:
         found.append(f"collected in {passes.value:.0f} passes: counters of different passes need not agree exactly")
     return tuple(found)

@@ -13,6 +13,7 @@ from typing import Any
 
 from triage import resources
 from triage.errors import UnreadableReport
+from triage.magnitude import plausible
 from triage.model import Device, Finding, Report, Roof
 from triage.paths import read
 
@@ -50,7 +51,7 @@ def read_roofs(path: str | Path) -> Roof:
     if not isinstance(found, dict) or found.get("schema") != SCHEMA:
         raise UnreadableReport(f"{path} is no roofs file: its schema is not {SCHEMA}", hint)
     rate, device = found.get("dram_bytes_per_s"), found.get("device")
-    if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not math.isfinite(rate) or rate <= 0:
+    if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not plausible(rate) or rate <= 0:
         raise UnreadableReport(f"{path}: dram_bytes_per_s is no positive number", hint)
     if not isinstance(device, str) or not device:
         raise UnreadableReport(f"{path}: it does not say on which device it was measured", hint)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 from triage import quantities
@@ -14,6 +16,10 @@ from triage.rules.limiterfile import PLACEHOLDER
 _HOLDS = {"at_least": "is at least", "above": "is above", "below": "is below", "at_most": "is at most"}
 _FAILS = {"at_least": "is below", "above": "is not above", "below": "is not below", "at_most": "is above"}
 NOT_COLLECTED = "not collected"
+_SENTENCES = re.compile(r"(?<=\.)\s+(?=[A-Z{])")
+# Where a clause may end early: what follows adds to it.
+_JOINTS = re.compile(r",? (?:and|while|with) |, ")
+_BRACKETS = re.compile(r"\(([^()]*)\)")
 
 
 def value_text(fact: str, facts: FactSet) -> str:
@@ -39,9 +45,47 @@ def _value_text(fact: str, facts: FactSet) -> str:
 
 
 def filled(template: str, facts: FactSet) -> str:
-    """An evidence template with every ``{fact}`` replaced by its value and unit."""
+    """An evidence template with every ``{fact}`` replaced by its value and unit.
+
+    A clause that rests on a fact without a value is left out, because it says nothing ("waits not collected of the
+    time"); of such a clause the part in front of it and what stands in brackets are kept where they are known. The
+    facts that were missed are named at the end, by their labels.
+    """
+    unknown = {fact for fact in PLACEHOLDER.findall(template) if value_text(fact, facts) == NOT_COLLECTED}
+    # A list of facts ("Busiest unit: ...") takes the words as they are.
+    missed = [fact for fact in unknown if f": {{{fact}}}" not in template]
+    if missed:
+        template = _without(template, frozenset(missed), facts)
     text = PLACEHOLDER.sub(lambda match: value_text(match.group(1), facts), template)
     return text[:1].upper() + text[1:]
+
+
+def _without(template: str, unknown: frozenset[str], facts: FactSet) -> str:
+    """The clauses of a template that can be said, and what is not known."""
+    kept = []
+    for sentence in _SENTENCES.split(template):
+        clauses = [said for clause in sentence.rstrip(". ").split("; ") for said in _sayable(clause, unknown)]
+        if clauses:
+            kept.append(f"{'; '.join(clauses)}.")
+    missed = dict.fromkeys(fact for fact in PLACEHOLDER.findall(template) if fact in unknown)
+    kept.append(f"Not known: {'; '.join(facts.rulebook.facts[fact].label for fact in missed)}.")
+    return " ".join(said[:1].upper() + said[1:] for said in kept)
+
+
+def _sayable(clause: str, unknown: frozenset[str]) -> Iterator[str]:
+    if unknown.isdisjoint(PLACEHOLDER.findall(clause)):
+        yield clause
+        return
+    heads = [clause[: joint.start()] for joint in _JOINTS.finditer(clause)]
+    whole = [head for head in heads if head.count("(") == head.count(")") and _says(head, unknown)]
+    yield from whole[-1:]
+    rest = clause[len(whole[-1]) :] if whole else clause
+    yield from (inner for inner in _BRACKETS.findall(rest) if _says(inner, unknown))
+
+
+def _says(part: str, unknown: frozenset[str]) -> bool:
+    named = PLACEHOLDER.findall(part)
+    return bool(named) and unknown.isdisjoint(named)
 
 
 def evidence(template: str, facts: FactSet) -> tuple[Evidence, ...]:

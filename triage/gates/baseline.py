@@ -15,6 +15,7 @@ from typing import Any
 from triage.compare import quantities
 from triage.compare.model import Collection, Snapshot, State
 from triage.errors import UnreadableReport
+from triage.magnitude import plausible
 from triage.model import Confidence, Device, Kernel, Launch, LineFinding, Workload
 from triage.paths import read as read_file
 from triage.renderers.wording import file_name
@@ -246,9 +247,10 @@ def _float(value: Any) -> float | None:
         return None
     try:
         # YAML 1.1 wants a dot and a sign in an exponent, JSON writes 1e-05: such a number comes back as text.
-        return float(value)
+        number = float(value)
     except (TypeError, ValueError):
         return None
+    return number if plausible(number) else None
 
 
 def _shape(value: Any) -> tuple[int, int, int] | None:

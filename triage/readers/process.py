@@ -10,7 +10,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +20,10 @@ _CHILD = Path(__file__).with_name("child.py")
 _PROC = Path("/proc")
 _POLL_S = 0.05
 _MARGIN_S = 5
+# What opening a report takes at most: the library, and an entry for each block. Reports of 8 to 800 MB take 20 to 43 MB
+# for it, compressed or not, which is 1 byte for each compressed one and less for plain ones; a small file that unpacks
+# to millions of empty blocks takes gigabytes.
+_OPENING_BYTES, _OPENING_FACTOR = 256 << 20, 64
 
 
 @dataclass(slots=True)
@@ -35,7 +39,8 @@ def run(request: dict[str, Any], *, deadline: float, memory_bytes: int, ending: 
     """Yields the records of one child and fills in ``ending`` when it is over.
 
     ``deadline`` is on the clock of ``time.monotonic``; ``memory_bytes`` bounds resident memory where the platform
-    tells it (Linux) and address space on other POSIX systems. The child is gone when this returns, however it ends.
+    tells it (Linux) and address space on other POSIX systems; until the report is open, less is allowed, by the size of
+    its file. The child is gone when this returns, however it ends.
     """
     # Should this process be killed where its end is not told at once, the child ends by itself.
     request = {**request, "seconds": max(1, math.ceil(deadline - time.monotonic()) + _MARGIN_S)}
@@ -51,9 +56,13 @@ def run(request: dict[str, Any], *, deadline: float, memory_bytes: int, ending: 
             stderr=noise,
         )
         assert child.stdin is not None and child.stdout is not None
-        over = threading.Event()
+        over, opened = threading.Event(), threading.Event()
+
+        def limit() -> int:
+            return memory_bytes if opened.is_set() else min(memory_bytes, _opening(request))
+
         guard = threading.Thread(
-            target=_watch, args=(child, over, deadline, memory_bytes if watched else None, ending), daemon=True
+            target=_watch, args=(child, over, deadline, limit if watched else None, ending), daemon=True
         )
         guard.start()
         complete = False
@@ -68,6 +77,8 @@ def run(request: dict[str, Any], *, deadline: float, memory_bytes: int, ending: 
                 except (ValueError, RecursionError):
                     # A line cut by the end of the child.
                     break
+                # The first line comes when the report is open.
+                opened.set()
                 complete = complete or "end" in record
                 yield record
         finally:
@@ -89,17 +100,30 @@ def run(request: dict[str, Any], *, deadline: float, memory_bytes: int, ending: 
 
 
 def _watch(
-    child: subprocess.Popen[bytes], over: threading.Event, deadline: float, limit: int | None, ending: Ending
+    child: subprocess.Popen[bytes],
+    over: threading.Event,
+    deadline: float,
+    limit: Callable[[], int] | None,
+    ending: Ending,
 ) -> None:
     while not over.wait(_POLL_S):
         if time.monotonic() > deadline:
             ending.reason = "time"
-        elif limit is not None and _resident(child.pid) > limit:
+        elif limit is not None and _resident(child.pid) > limit():
             ending.reason = "memory"
         else:
             continue
         child.kill()
         return
+
+
+def _opening(request: dict[str, Any]) -> int:
+    """Resident bytes that opening the report of a request may take."""
+    try:
+        size = os.stat(request["path"]).st_size  # noqa: PTH116 - asked every few milliseconds
+    except OSError:
+        size = 0
+    return _OPENING_BYTES + _OPENING_FACTOR * size
 
 
 def _resident(pid: int) -> int:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from triage import quantities
+from triage.magnitude import plausible
 from triage.model import Quantity, Report
 from triage.renderers import bounds, wording
 from triage.renderers.escape import shorten
@@ -100,6 +101,7 @@ def how_measured(report: Report) -> str:
         metric.value
         for finding in report.findings
         if isinstance(metric := finding.kernel.metrics.get("profiler__replayer_passes"), Quantity)
+        and plausible(metric.value)
     ]
     if passes:
         low, high = f"{min(passes):.0f}", f"{max(passes):.0f}"

@@ -134,7 +134,7 @@ def _figure(device: Device, members: Sequence[tuple[int, Group]], reachable: Roo
     seen = [min(max(intensity, _LEAST), _MOST) for *_, intensity, _ in placed]
     left = math.floor(math.log10(min([0.1, *seen])))
     right = math.ceil(math.log10(max([10 * max(ridges), *seen])))
-    low = math.floor(math.log10(min([bandwidth * 10.0**left, *(speed for *_, speed in placed)])))
+    low = math.floor(math.log10(min([bandwidth * 10.0**left, top, *(speed for *_, speed in placed)])))
     high = math.log10(max([top, *(speed for *_, speed in placed)])) + 0.25
     plane = _Plane(left, right, low, high)
     points = _points(plane, placed)
