@@ -257,7 +257,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("options", [[], ["-I"]])
+@pytest.mark.parametrize("options", [[], ["-E"], ["-I"]])
 def test_workers_run_nothing_of_the_working_directory(tmp_path: Path, options: list[str]) -> None:
     reports, place, mark = tmp_path / "reports", tmp_path / "elsewhere", tmp_path / "mark"
     reports.mkdir()
