@@ -116,5 +116,5 @@ def test_a_folder_of_reports_runs_no_code(tmp_path: Path) -> None:
     code = "import sys; sys.path.pop(0); sys.path.insert(0, sys.argv.pop(1)); from triage.__main__ import main; main()"
     words = [triage] if triage else [sys.executable, "-P", "-c", code, str(ROOT)]
     done = subprocess.run([*words, "report", "."], capture_output=True, text=True, cwd=tmp_path, timeout=120)
-    assert (done.returncode, done.stderr) == (0, "") and "720 kernel" in done.stdout.replace(",", "").replace("\n", " ")
+    assert (done.returncode, done.stderr) == (0, "") and "1800 kernel" in done.stdout.replace(",", "").replace("\n", " ")
     assert not (tmp_path / "ran").exists()
