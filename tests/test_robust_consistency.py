@@ -136,6 +136,15 @@ def test_a_diagnosis_says_so_and_does_not_use_the_value() -> None:
     assert not any(high in fact.how for fact in made.facts.values() if fact.quantity)
 
 
+def test_a_part_lost_from_what_ncu_writes_together_is_said() -> None:
+    """With whole waves and one occupancy limit gone, a tail was called imbalance, and surely so."""
+    name = "launch__occupancy_limit_blocks"
+    kernel = altered("gpu__time_duration.sum", Quantity(42000, "ns"))
+    rest = replace(kernel, metrics={key: value for key, value in kernel.metrics.items() if key != name})
+    assert any(name in text and "damaged" in text for text in diagnose(rest).warnings)
+    assert not any("come together" in text for text in diagnose(kernel).warnings)
+
+
 @pytest.mark.parametrize("value", [math.nan, -5.0, 4000.0])
 def test_impossible_values_are_said_and_not_used(value: float) -> None:
     made = diagnose(altered("dram__cycles_active.avg." + ELAPSED, Quantity(value, "%")))

@@ -12,6 +12,12 @@ from triage.model import Kernel, Quantity
 SHORT_NS = 20_000.0
 # A handful of passes agree within a percent on an H200; dozens drift (clocks, caches, other work).
 MANY_PASSES = 10
+# What ncu (2019 to 2026) writes together or not at all, so that a part that is missing was lost on the way.
+TOGETHER = (
+    tuple(f"launch__occupancy_limit_{what}" for what in ("registers", "shared_mem", "blocks", "warps")),
+    tuple(f"launch__grid_dim_{axis}" for axis in "xyz"),
+    tuple(f"launch__block_dim_{axis}" for axis in "xyz"),
+)
 
 
 def serious(kernel: Kernel, facts: FactSet) -> tuple[str, ...]:
@@ -25,6 +31,10 @@ def serious(kernel: Kernel, facts: FactSet) -> tuple[str, ...]:
         shown = ", ".join(f"{name} = {facts.doubtful[name]:g}" for name in names[:3])
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
         found.append(f"impossible values were left out: {shown}{more}")
+    missing = [[name for name in group if name not in kernel.metrics] for group in TOGETHER]
+    lost = [names[0] for names in missing if len(names) == 1]
+    if lost:
+        found.append(f"{' and '.join(lost)} is missing among metrics that come together: the file may be damaged")
     if kernel.workload != "kernel":
         found.append(f"this result is one {kernel.workload} of many launches; what holds for one kernel is not said")
     return tuple(found)
