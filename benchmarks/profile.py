@@ -1,9 +1,10 @@
 """What the `triage` set costs against ncu's full set, on one program in one call, and whether the verdicts agree.
 
-    python benchmarks/profile.py [--survey] [--extra ARG]... -- ./program args...
+    python benchmarks/profile.py [--survey] [--ours ARG]... [--extra ARG]... -- ./program args...
 
 Needs a GPU and ncu. Prints a table: wall time, passes, size of the report, kernels, and kernels with the same verdict.
-`--extra` hands an argument to both ncu runs (such as --extra=--warp-sampling-interval=3), to try what a flag costs.
+`--ours` hands an argument to `triage profile` (with a survey --ours=--share=100 --ours=--launches-per-kernel=1 profiles
+every kernel once), `--extra` one to the full run of ncu, to try what a flag costs there.
 """
 
 from __future__ import annotations
@@ -48,13 +49,15 @@ def verdicts(report: Path) -> dict[tuple[str, str, int], str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--survey", action="store_true", help="let triage rank the kernels first")
-    parser.add_argument("--extra", action="append", default=[], help="an argument for both ncu runs")
+    parser.add_argument("--ours", action="append", default=[], help="an argument for triage profile")
+    parser.add_argument("--extra", action="append", default=[], help="an argument for ncu's full run")
     parser.add_argument("program", nargs="+")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         ours, full = Path(folder) / "ours", Path(folder) / "full.ncu-rep"
         survey = [] if given.survey else ["--no-survey"]
-        command = [sys.executable, "-m", "triage", "profile", *survey, "-f", "json", "-o", str(ours), *given.program]
+        options = [*survey, *given.ours, "-f", "json", "-o", str(ours)]
+        command = [sys.executable, "-m", "triage", "profile", *options, *given.program]
         seconds = timed(command)
         reference = timed(["ncu", *FULL, *given.extra, "-o", str(full), *given.program])
         report = next(ours.glob("*.ncu-rep"))
