@@ -187,9 +187,8 @@ except TriageError as error:
 """
 
 
-def test_ctrl_c_leaves_a_report_and_ends_with_130(stand: Stand) -> None:
-    interrupted = str(DATA / "ncu_interrupted.log")
-    stand.replay(HELLO | {"wait": 30, "interrupted": interrupted, "status": 9})
+def interrupted_run(stand: Stand) -> tuple[int, str, str]:
+    """Status, output and messages of a run that gets Ctrl-C once the program speaks."""
     process = subprocess.Popen(
         [sys.executable, "-c", MAIN, "profile", "-o", str(stand.out), "--no-survey", "./prog"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
@@ -199,7 +198,14 @@ def test_ctrl_c_leaves_a_report_and_ends_with_130(stand: Stand) -> None:
     process.stdout.read(len("from the program:"))
     os.killpg(process.pid, signal.SIGINT)
     stdout, stderr = process.communicate(timeout=30)
-    assert process.returncode == 130, stderr
+    return process.returncode, stdout, stderr
+
+
+def test_ctrl_c_leaves_a_report_and_ends_with_130(stand: Stand) -> None:
+    interrupted = str(DATA / "ncu_interrupted.log")
+    stand.replay(HELLO | {"wait": 30, "interrupted": interrupted, "status": 9})
+    status, stdout, stderr = interrupted_run(stand)
+    assert status == 130, stderr
     assert "interrupted" in stderr and "Traceback" not in stderr
     assert "naive" in stdout and (stand.out / "prog.ncu-rep").exists()
 
@@ -383,16 +389,8 @@ def test_words_of_ncu_are_inert(stand: Stand) -> None:
 
 def test_an_interrupt_before_there_is_a_report_promises_none(stand: Stand) -> None:
     stand.replay({"log": HELLO["log"], "report": None, "wait": 30, "interrupted": HELLO["log"], "status": 9})
-    process = subprocess.Popen(
-        [sys.executable, "-c", MAIN, "profile", "-o", str(stand.out), "--no-survey", "./prog"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-    )  # fmt: skip
-    assert process.stdout is not None
-    process.stdout.read(len("from the program:"))
-    os.killpg(process.pid, signal.SIGINT)
-    stderr = process.communicate(timeout=30)[1]
-    assert process.returncode == 130 and "ncu had not written a report yet" in stderr, stderr
+    status, _, stderr = interrupted_run(stand)
+    assert status == 130 and "ncu had not written a report yet" in stderr, stderr
 
 
 def test_a_file_of_the_user_is_not_taken_for_an_old_page(stand: Stand) -> None:

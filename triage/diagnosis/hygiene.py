@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from triage import quantities
 from triage.bystanders import bystander
+from triage.diagnosis.relations import OCCUPANCY_LIMITS
 from triage.facts import FactSet
 from triage.magnitude import plausible
 from triage.model import Kernel, Quantity
@@ -14,7 +15,7 @@ SHORT_NS = 20_000.0
 MANY_PASSES = 10
 # What ncu (2019 to 2026) writes together or not at all, so that a part that is missing was lost on the way.
 TOGETHER = (
-    tuple(f"launch__occupancy_limit_{what}" for what in ("registers", "shared_mem", "blocks", "warps")),
+    OCCUPANCY_LIMITS,
     tuple(f"launch__grid_dim_{axis}" for axis in "xyz"),
     tuple(f"launch__block_dim_{axis}" for axis in "xyz"),
 )

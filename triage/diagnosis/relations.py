@@ -45,7 +45,7 @@ _STALL, _PER_ISSUE = "smsp__average_warps_issue_stalled_", "_per_issue_active.ra
 _LATENCY = "smsp__average_warp_latency_per_inst_issued.ratio"
 _SAMPLED, _SAMPLES = "smsp__pcsamp_warps_issue_stalled_", "smsp__pcsamp_sample_count"
 _DURATION = "gpu__time_duration.sum"
-_OCCUPANCY = tuple(f"launch__occupancy_limit_{what}" for what in ("registers", "shared_mem", "blocks", "warps"))
+OCCUPANCY_LIMITS = tuple(f"launch__occupancy_limit_{what}" for what in ("registers", "shared_mem", "blocks", "warps"))
 _MOST_WARPS = "sm__maximum_warps_avg_per_active_cycle"
 _IDLE = "_not_issued"
 # Below so many nanoseconds the passes of one kernel differ too much to compare rates.
@@ -65,8 +65,8 @@ _LIMITS = {
 WITNESSES = frozenset({
     *(f"launch__{part}_dim_{axis}" for part in ("grid", "block") for axis in "xyz"),
     "launch__grid_size", "launch__block_size", "launch__thread_count", "launch__sm_count",
-    "launch__waves_per_multiprocessor", "device__attribute_multiprocessor_count", "launch__cluster_size", *_OCCUPANCY,
-    _MOST_WARPS,
+    "launch__waves_per_multiprocessor", "device__attribute_multiprocessor_count", "launch__cluster_size",
+    *OCCUPANCY_LIMITS, _MOST_WARPS,
     *(part for parts in _PARTS.values() for part in parts), _DURATION, _LATENCY, _SAMPLES,
     "sm__cycles_elapsed.max", "sm__cycles_elapsed.avg.per_second",
     "gpc__cycles_elapsed.max", "gpc__cycles_elapsed.avg.per_second",
@@ -218,8 +218,8 @@ def _waves(metrics: Metrics) -> Iterator[Relation]:
     if sms is not None and device is not None:
         pair = ("launch__sm_count", "device__attribute_multiprocessor_count")
         yield Relation(pair, sms <= device, f"launch__sm_count is {sms:g} on a device of {device:g} SMs", exact=False)
-    limits = [_number(metrics, name) for name in _OCCUPANCY]
-    for name, limit in zip(_OCCUPANCY, limits, strict=True):
+    limits = [_number(metrics, name) for name in OCCUPANCY_LIMITS]
+    for name, limit in zip(OCCUPANCY_LIMITS, limits, strict=True):
         if limit is not None and limit < 1:
             yield Relation((name,), False, f"{name} is {limit:g}, but the kernel ran")
     known = [limit for limit in limits if limit]
@@ -229,14 +229,14 @@ def _waves(metrics: Metrics) -> Iterator[Relation]:
     if block and warps is not None:
         told = min(known) * math.ceil(block / 32)
         text = f"{_MOST_WARPS} is {warps:g} but block size and occupancy limits make {told:g}"
-        yield Relation((_MOST_WARPS, "launch__block_size", *_OCCUPANCY), _same(told, warps), text)
+        yield Relation((_MOST_WARPS, "launch__block_size", *OCCUPANCY_LIMITS), _same(told, warps), text)
     grid, waves = _number(metrics, "launch__grid_size"), _number(metrics, "launch__waves_per_multiprocessor")
     # The product is 0 where a damaged file holds numbers too small for a float.
     room = sms * min(known) if sms else 0.0
     if room and grid and waves and not _number(metrics, "launch__cluster_size"):
         told = grid / room
         text = f"launch__waves_per_multiprocessor is {waves:g} but grid, SMs and occupancy limits make {told:.3g}"
-        names = ("launch__waves_per_multiprocessor", "launch__grid_size", "launch__sm_count", *_OCCUPANCY)
+        names = ("launch__waves_per_multiprocessor", "launch__grid_size", "launch__sm_count", *OCCUPANCY_LIMITS)
         yield Relation(names, abs(told - waves) <= 0.05 * told + 0.02, text)
 
 

@@ -16,9 +16,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from triage.asking import ask
 from triage.driver.sources import Program
 from triage.errors import NcuFailed, UsageError
 
+# Seconds for a version: from a cold network disk several.
+_ANSWER_S = 60
 _GET = "install the CUDA toolkit (developer.nvidia.com/cuda-downloads), or set NVCC to the compiler's path"
 _OLDEST = 75
 _CC_MAJOR, _CC_MINOR = 75, 76  # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, _MINOR
@@ -62,11 +65,10 @@ def find(environment: Mapping[str, str] | None = None) -> Nvcc:
 
 
 def _release(path: Path) -> tuple[int, int]:
-    try:
-        done = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=60, check=True)
-    except (OSError, subprocess.SubprocessError) as error:
-        raise NcuFailed(f"{path} --version failed: {error}", _GET) from error
-    match = re.search(r"release (\d+)\.(\d+)", done.stdout)
+    said = ask([str(path), "--version"], _ANSWER_S)
+    if said.status != 0:
+        raise NcuFailed(f"{path} --version failed: {said.words('it said nothing')}", _GET)
+    match = re.search(r"release (\d{1,9})\.(\d{1,9})", said.text)
     if not match:
         raise NcuFailed(f"{path} --version names no release", _GET)
     return int(match[1]), int(match[2])

@@ -59,9 +59,8 @@ def hints(report: Report) -> tuple[tuple[Hint, ...], str]:
         if seen[hint.kind] <= HINTS:
             kept.append(hint)
     left = len(report.hints) - len(kept)
-    return tuple(
-        kept
-    ), f"{wording.count(left, 'more hint')} of these kinds left out here: -f json holds all." if left else ""
+    text = f"{wording.count(left, 'more hint')} of these kinds left out here: -f json holds all." if left else ""
+    return tuple(kept), text
 
 
 def sources(report: Report) -> tuple[tuple[Source, ...], str]:
