@@ -256,3 +256,39 @@ def test_the_commands_stand_in_the_help() -> None:
     done = subprocess.run([sys.executable, "-m", "triage", "--help"], capture_output=True, text=True, check=True)
     for command in ("diff", "check", "baseline", "export"):
         assert f" {command} " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("option", "begins"),
+    [("--sarif", '{\n "$schema"'), ("--junit", "<?xml"), ("--markdown", "## triage: ")],
+)
+def test_a_document_on_standard_output_stands_there_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path, option: str, begins: str
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    words = ["check", BASE, "--baseline", HEAD, "--github"]
+    assert triage(monkeypatch, *words, option, "kept") == 10
+    aside = capsys.readouterr()
+    assert triage(monkeypatch, *words, option, "-") == 10
+    out, err = capsys.readouterr()
+    assert out.startswith(begins) and out.rstrip("\n") == (folder / "kept").read_text("utf-8").rstrip("\n")
+    # What is said beside it, annotations included, is the same and goes to standard error.
+    assert sorted(err.splitlines()) == sorted([*aside.out.splitlines(), *aside.err.splitlines()])
+    assert sorted(path.name for path in folder.iterdir()) == ["kept"]
+
+
+def test_standard_output_takes_one_document(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    assert triage(monkeypatch, "check", HEAD, "--sarif", "-", "--junit", "-") == 2
+    out, err = capsys.readouterr()
+    assert out == "" and err.startswith("triage: standard output ('-') is asked for more than once\nhint: ")
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [["--json", "-"], ["--roofs", "-"]])
+def test_a_measurement_is_no_document_beside_its_table(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path, words: list[str]
+) -> None:
+    assert triage(monkeypatch, "kernels", "bench", *words) == 2
+    assert "standard output carries the table" in capsys.readouterr().err and list(folder.iterdir()) == []

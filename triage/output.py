@@ -25,9 +25,12 @@ def claim(outputs: Iterable[Path | None], reports: Iterable[Path] = (), others: 
     """Refuse, before anything is read, outputs that would destroy what the command reads or each other.
 
     ``reports`` are files, folders and patterns as the command line takes them, ``others`` files, and folders of rules.
-    ``-`` and ``None`` are no files. Raises :class:`UsageError`.
+    ``-`` and ``None`` are no files, but standard output takes one of them alone. Raises :class:`UsageError`.
     """
-    files = [path for path in outputs if path is not None and str(path) != "-"]
+    outputs = list(outputs)
+    if sum(map(is_standard, outputs)) > 1:
+        raise UsageError("standard output ('-') is asked for more than once", "write the others to files")
+    files = [path for path in outputs if path is not None and not is_standard(path)]
     seen: dict[object, Path] = {}
     for path in files:
         status = _status(path)
@@ -87,13 +90,20 @@ def folder(path: Path, hint: str = _ELSEWHERE) -> None:
         raise UsageError(f"cannot make the folder {path}: {_reason(fault)}", hint) from None
 
 
-def show(text: str) -> None:
-    """Print ``text`` to standard output; characters that the terminal cannot encode are replaced."""
-    encoding = sys.stdout.encoding or "utf-8"
-    sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
+def is_standard(path: Path | None) -> bool:
+    """Whether an output was asked for on standard output (``-``)."""
+    return path is not None and str(path) == "-"
+
+
+def show(text: str, *, aside: bool = False) -> None:
+    """Print ``text`` to standard output, or ``aside`` to standard error where standard output carries a document;
+    characters that the terminal cannot encode are replaced."""
+    stream = sys.stderr if aside else sys.stdout
+    encoding = stream.encoding or "utf-8"
+    stream.write(text.encode(encoding, "replace").decode(encoding))
     if not text.endswith("\n"):
-        sys.stdout.write("\n")
-    sys.stdout.flush()
+        stream.write("\n")
+    stream.flush()
 
 
 def _beside(place: Path, make: Callable[[Path], None], status: os.stat_result | None) -> None:

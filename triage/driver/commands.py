@@ -100,7 +100,10 @@ def bench(
     from triage import output
     from triage.driver import pages, session, shapes
     from triage.driver.bench import Setup
+    from triage.errors import UsageError
 
+    if output.is_standard(json_file) or (not no_roofs and output.is_standard(roofs)):
+        raise UsageError("standard output carries the table of the measurement", "name a file for --json and --roofs")
     output.claim([None if no_roofs else roofs, json_file], others=[cubin] if cubin else [])
     shape = shapes.requested(size, rows, cols) or shapes.Shape(4096, 4096)
     setup = Setup(shape, dtype.value, reps, warmup, rotate)

@@ -19,9 +19,15 @@ Base = Annotated[Path | None, typer.Option("--baseline", help="A baseline file o
 ConfigFile = Annotated[
     Path | None, typer.Option("--config", help="The triage.yaml with the gates [default: found upwards from here].")
 ]
-SarifFile = Annotated[Path | None, typer.Option("--sarif", help="Also write the findings as SARIF 2.1.0.")]
-JunitFile = Annotated[Path | None, typer.Option("--junit", help="Also write the gates as JUnit XML.")]
-Markdown = Annotated[Path | None, typer.Option("--markdown", help="Also write the summary as Markdown.")]
+SarifFile = Annotated[
+    Path | None, typer.Option("--sarif", help="Also write the findings as SARIF 2.1.0 ('-': standard output).")
+]
+JunitFile = Annotated[
+    Path | None, typer.Option("--junit", help="Also write the gates as JUnit XML ('-': standard output).")
+]
+Markdown = Annotated[
+    Path | None, typer.Option("--markdown", help="Also write the summary as Markdown ('-': standard output).")
+]
 Github = Annotated[
     bool | None,
     typer.Option("--github/--no-github", help="Annotations and step summary [default: within GitHub Actions]."),
@@ -47,6 +53,7 @@ def check(
     from triage.compare.commands import raise_if_failed
     from triage.errors import FaultyRules
     from triage.gates import output
+    from triage.output import is_standard
 
     try:
         rulebook = commands.rulebook(rules, profile)
@@ -58,10 +65,12 @@ def check(
     read = [path for path in (config, base_of(baseline, gates)) if path is not None]
     commands.claim([sarif, junit, markdown], [file], [*rules, *read])
     made = judged(file, base_of(baseline, gates), gates, rulebook)
+    # A document on standard output stands there alone: what is said beside it goes to standard error.
+    aside = any(map(is_standard, (sarif, junit, markdown)))
     output.files(made, source_root, sarif=sarif, junit=junit, markdown=markdown)
     if github if github is not None else os.environ.get("GITHUB_ACTIONS") == "true":
-        output.github(made, source_root)
-    output.conclude(made)
+        output.github(made, source_root, aside=aside)
+    output.conclude(made, aside=aside)
     raise_if_failed(made.head)
 
 

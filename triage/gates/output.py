@@ -15,45 +15,53 @@ _SHOWN = 50
 def files(
     result: Result, root: Path, *, sarif: Path | None = None, junit: Path | None = None, markdown: Path | None = None
 ) -> None:
-    """Write the files that were asked for, whether the gates hold or not."""
+    """Write what was asked for, each to its file or (``-``) to standard output, whether the gates hold or not."""
     if sarif is not None:
         from triage.renderers.sarif import render_check
 
-        out.write(sarif, render_check(result, root))
+        _put(sarif, render_check(result, root))
     if junit is not None:
         from triage.renderers.junit import render
 
-        out.write(junit, render(result))
+        _put(junit, render(result))
     if markdown is not None:
         from triage.gates.github import summary
 
-        out.write(markdown, summary(result))
+        _put(markdown, summary(result))
 
 
-def github(result: Result, root: Path) -> None:
-    """Annotations on standard output, which the runner reads, and the step summary."""
+def _put(target: Path, text: str) -> None:
+    if out.is_standard(target):
+        out.show(text)
+    else:
+        out.write(target, text)
+
+
+def github(result: Result, root: Path, *, aside: bool = False) -> None:
+    """Annotations and the step summary. The runner reads standard output and, for ``aside``, standard error."""
     from triage.gates.github import append_summary, workflow_commands
 
     for line in workflow_commands(result, root):
-        out.show(line)
+        out.show(line, aside=aside)
     append_summary(result)
 
 
-def conclude(result: Result) -> None:
-    """Say what was asked and what came of it. Raises :class:`GateFailed` with one line for each violated gate."""
+def conclude(result: Result, *, aside: bool = False) -> None:
+    """Say what was asked and what came of it, ``aside`` on standard error. Raises :class:`GateFailed` with one line for
+    each violated gate."""
     from triage.renderers.diff_wording import headline
 
     kernels = len(result.head.states)
     asked = f"{len(result.outcomes):,} gates asked of {kernels:,} kernel{'' if kernels == 1 else 's'}"
     if result.comparison is not None:
-        out.show(headline(result.comparison))
+        out.show(headline(result.comparison), aside=aside)
     else:
-        out.show("no baseline: the gates that compare with one were not asked")
+        out.show("no baseline: the gates that compare with one were not asked", aside=aside)
     unknown = [outcome for outcome in result.outcomes if outcome.result == "unknown"]
     for outcome in unknown[:_SHOWN]:
-        out.show(f"not judged: {outcome.gate}: {outcome.text}")
+        out.show(f"not judged: {outcome.gate}: {outcome.text}", aside=aside)
     if len(unknown) > _SHOWN:
-        out.show(f"not judged: {len(unknown) - _SHOWN:,} more; --junit FILE writes all")
+        out.show(f"not judged: {len(unknown) - _SHOWN:,} more; --junit FILE writes all", aside=aside)
     bad = result.violated
     source = "the defaults" if result.config.source == "defaults" else f"those of {result.config.source}"
     if bad:
@@ -64,4 +72,4 @@ def conclude(result: Result) -> None:
         )
     names = ", ".join(dict.fromkeys(outcome.gate for outcome in result.outcomes))
     where = "no triage.yaml found, so the defaults" if result.config.source == "defaults" else result.config.source
-    out.show(f"{asked} ({where}{f': {names}' if names else ''}): all hold")
+    out.show(f"{asked} ({where}{f': {names}' if names else ''}): all hold", aside=aside)
