@@ -63,7 +63,16 @@ class Columns:
         for name in ("ID", "Context"):
             if name in self.place and not self.cell(row, name).isdigit():
                 return False
-        return bool(self.name(row)) and (len(row) <= len(self.header) or not any(row[len(self.header) :]))
+        return bool(self.name(row)) and not self._beyond(row)
+
+    def overflows(self, row: Sequence[str]) -> bool:
+        """Whether a row would be a result's but for what stands behind the header's last column."""
+        named = "ID" not in self.place or self.cell(row, "ID").isdigit()
+        return named and bool(self.name(row)) and self._beyond(row)
+
+    def _beyond(self, row: Sequence[str]) -> bool:
+        # Empty cells there are the trailing separators of a spreadsheet.
+        return len(row) > len(self.header) and any(cell.strip() for cell in row[len(self.header) :])
 
     def cell(self, row: Sequence[str], name: str) -> str:
         """A cell by its column's name, ``""`` where the row or the table lacks it."""

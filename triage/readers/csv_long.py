@@ -9,6 +9,7 @@ from triage.model import Kernel, Quantity
 from triage.readers import cells, identity
 from triage.readers.columns import Columns, workload
 from triage.readers.labels import Labels
+from triage.readers.strays import Strays, is_error, is_number
 from triage.readers.units import to_base
 
 
@@ -27,8 +28,9 @@ class Gatherer:
     the files of several ranks, put one behind the other, do not merge.
     """
 
-    def __init__(self, labels: Labels) -> None:
+    def __init__(self, labels: Labels, strays: Strays) -> None:
         self._labels = labels
+        self._strays = strays
         self._entries: dict[tuple[object, ...], _Entry] = {}
         self._recent: tuple[tuple[object, ...], _Entry] | None = None
         self.unknown: dict[str, None] = {}
@@ -68,6 +70,8 @@ class Gatherer:
         if section:
             self.sections[section] = None
         if isinstance(value, str):
+            if is_error(value) or is_number(name, unit):
+                self._strays.no_number(value)
             entry.metrics.setdefault(name, value)
             return
         factor, base = to_base(unit)

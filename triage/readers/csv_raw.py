@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -10,15 +11,18 @@ from triage.model import Kernel, Quantity
 from triage.readers import cells, identity
 from triage.readers.child import IDENTITY
 from triage.readers.columns import Columns, workload
+from triage.readers.strays import Strays, is_error, is_number
 from triage.readers.units import to_base
 
 _JOINT = "\x1f"
+# What most cells are, alone or joined; only the others are worth a second look.
+_PLAIN = re.compile(rf"[-+]?[\d.,]*(?:{_JOINT}[-+]?[\d.,]*)*")
 
 
 class Sheet:
     """What the rows of one raw table share: metric columns with their units, and how numbers are written."""
 
-    __slots__ = ("columns", "convention", "keep", "places", "scales", "wanted")
+    __slots__ = ("_numbers", "_others", "columns", "convention", "keep", "places", "scales", "strays", "wanted")
 
     def __init__(
         self,
@@ -28,8 +32,10 @@ class Sheet:
         wanted: Collection[str] | None = None,
         *,
         keep: bool = True,
+        strays: Strays | None = None,
     ) -> None:
         self.columns = columns
+        self.strays = strays if strays is not None else Strays()
         # Whether the metrics that are not wanted stay within reach: a verdict alone does not need them.
         self.keep = keep or wanted is None
         self.places = columns.metrics
@@ -39,6 +45,22 @@ class Sheet:
         if wanted is not None:
             self.wanted = [name for name in dict.fromkeys([*IDENTITY, *wanted]) if name in self.places]
         self.scales = {name: to_base(units[at] if at < len(units) else "") for name, at in self.places.items()}
+        read = self.places if self.wanted is None else self.wanted
+        self._numbers = tuple(self.places[name] for name in read if is_number(name, self.scales[name][1]))
+        known = set(self._numbers)
+        self._others = tuple(at for name in read if (at := self.places[name]) not in known)
+
+    def look(self, row: Sequence[str]) -> None:
+        """Counts the cells of a result that should hold a number and do not, of the metrics wanted."""
+        wide = len(row)
+        numbers = [row[at] for at in self._numbers if at < wide]
+        # One look at the whole row: most hold nothing odd.
+        odd = [] if _PLAIN.fullmatch(_JOINT.join(numbers)) else numbers
+        odd += [row[at] for at in self._others if at < wide and is_error(row[at])]
+        for cell in odd:
+            value = None if _PLAIN.fullmatch(cell) else self.convention.value(cell)
+            if isinstance(value, str):
+                self.strays.no_number(value)
 
     def metric(self, row: Sequence[str], name: str) -> Quantity | str | None:
         """The value of a metric in a row, ``None`` where there is none."""
@@ -105,6 +127,7 @@ class RowMetrics(Mapping[str, "Quantity | str"]):
 def kernel(index: int, sheet: Sheet, row: list[str]) -> Kernel:
     """One row as a Kernel; what the leading columns of an old layout lack comes from the metrics."""
     columns = sheet.columns
+    sheet.look(row)
     name = columns.name(row)
     metrics: Mapping[str, Quantity | str]
     if sheet.keep:

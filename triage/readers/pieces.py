@@ -17,6 +17,7 @@ from typing import ClassVar, Protocol
 from triage.model import Kernel
 from triage.readers import load, sniff
 from triage.readers.cells import Convention
+from triage.readers.strays import Strays, total
 
 # Text below this is read whole: it is done before a second process has started.
 _SMALL = 4 << 20
@@ -31,14 +32,13 @@ _COMPRESSED_RESULT = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What was found of a piece: ``kind`` and ``version`` of the file, its ``warnings``, and counts of rows that are
-    ``short``, ``odd``, ``broken``, results of ``other`` layouts and results ``expected`` but perhaps not found."""
+    """What was found of a piece: ``kind`` and ``version`` of the file, its ``warnings``, ``strays`` among its rows
+    and cells, ``broken`` rows, results of ``other`` layouts and results ``expected`` but perhaps not found."""
 
     kind: str = ""
     version: str | None = None
     warnings: tuple[str, ...] = ()
-    short: int = 0
-    odd: int = 0
+    strays: Strays = field(default_factory=Strays)
     broken: int = 0
     other: int = 0
     expected: int = 0
@@ -226,9 +226,9 @@ class RowBatch:
         tables = text.Tables(self.path, metrics, convention=self.convention, keep=keep, bare=self.bare)
         tables.read(parsed())
         kernels = tables.raw
-        return kernels, Tally(
-            short=tables.short, odd=tables.odd, broken=broken, other=tables.others, found=len(kernels)
-        )
+        if not kernels and tables.strays.long:
+            raise tables.strays.refusal(str(self.path), self.separator, '"' in self.head[0])
+        return kernels, Tally(strays=tables.strays, broken=broken, other=tables.others, found=len(kernels))
 
 
 @dataclass(slots=True)
@@ -329,6 +329,6 @@ class RawTable:
             said.append(text.mixed(other))
         said += text.torn(self._torn) + text.unitless(self._unitless)
         said += text.cut(self._broken + sum(tally.broken for tally in tallies), self._cut)
-        said += text.strays(sum(tally.short for tally in tallies), sum(tally.odd for tally in tallies))
+        said += total(tally.strays for tally in tallies).warnings()
         said += text.repeats(self._repeated)
         return Tally("csv-raw", None, tuple(said), found=sum(tally.found for tally in tallies))

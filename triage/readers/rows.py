@@ -18,6 +18,10 @@ _ROW_START = re.compile(r'"\d+"[,;\t]"')
 _HEADER = re.compile(r'(?:"(?:ID|Process ID)"(?P<sep>[,;\t])(?=.*"Kernel Name")|"Kernel Name"(?P<only>[,;\t]))"')
 _BARE_HEADER = re.compile(r"(?:[^,;\t]{0,20}[,;\t])?(?:ID|Process ID)(?P<sep>[,;\t])(?=.*Kernel Name)")
 _CONTINUED_LINES = 200
+# A mail or a web page puts no-break spaces where ncu writes plain ones. As thousands separators, within numbers, they
+# are ncu's own in some locales; in its words they never are.
+_NO_BREAK = "\u00a0"
+_MANGLED = re.compile(r"\b(?:Kernel|Process|Host|Block|Grid|Section|Metric|Context|Stream):?\u00a0(?:\w|\()")
 
 
 class Rows:
@@ -120,15 +124,19 @@ def _is_log(line: str) -> bool:
 
 
 def lines(path: Path, encoding: str) -> Iterator[str]:
-    """The lines of a text file, endings kept; undecodable bytes become replacement characters.
+    """The lines of a text file, endings kept; undecodable bytes become replacement characters. From
+    the first line on whose words are parted by no-break spaces, these are read as spaces.
 
     Raises :class:`UnreadableReport` for a line longer than 64 M characters, or where reading fails on the way.
     """
     try:
+        mangled = False
         with path.open(encoding=encoding, errors="replace", newline="") as file:
             while line := file.readline(_LONGEST_LINE):
                 if len(line) >= _LONGEST_LINE:
                     raise UnreadableReport(f"{path}: a line is longer than 64 million characters", "export it again")
+                if _NO_BREAK in line and (mangled := mangled or _MANGLED.search(line) is not None):
+                    line = line.replace(_NO_BREAK, " ")
                 # Zero bytes are noise of a torn write; the csv module refuses them on some versions.
                 yield line.replace("\0", "") if "\0" in line else line
     except (OSError, UnicodeError) as error:

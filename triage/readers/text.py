@@ -14,6 +14,7 @@ from triage.readers.csv_long import Gatherer
 from triage.readers.log import Log
 from triage.readers.rows import Rows, lines
 from triage.readers.sniff import Content
+from triage.readers.strays import Strays
 
 # Rows looked at before the number convention is decided; enough for every file of fewer than some dozen kernels.
 _PROBED_CELLS = 200_000
@@ -30,9 +31,7 @@ def read(path: Path, content: Content, metrics: Collection[str] | None) -> Profi
         return _page(path, content)
     kernels = table.kernels()
     if not kernels:
-        raise log.failure(
-            str(path), UnreadableReport(f"{path}: the table has a header but no kernel", "export the report again")
-        )
+        raise log.failure(str(path), table.strays.refusal(str(path), rows.separator, rows.quoted))
     return Profile(path=str(path), kind=table.kind(), kernels=kernels, warnings=(*log.notes(), *table.warnings(rows)))
 
 
@@ -41,11 +40,12 @@ def _page(path: Path, content: Content) -> Profile:
     log, page = Log(), text_page.Page()
     page.read(lines(path, content.encoding), log)
     convention = cells.decide(page.values())
-    gatherer = Gatherer(labels.known())
+    strays = Strays()
+    gatherer = Gatherer(labels.known(), strays)
     page.gather(gatherer, convention)
     if not len(gatherer):
         raise log.failure(str(path))
-    warnings = [*log.notes(), *_doubts(gatherer, convention)]
+    warnings = [*log.notes(), *_doubts(gatherer, convention), *strays.warnings()]
     if page.cut:
         warnings.append("the page is cut inside a table; what stood behind is lost")
     warnings.append("a text page carries rounded values of few metrics; a raw CSV or the .ncu-rep says more")
@@ -78,13 +78,14 @@ class Tables:
         self._path = path
         self._wanted = metrics
         self._keep = keep
-        self._gatherer = Gatherer(labels.known())
+        self.strays = Strays()
+        self._gatherer = Gatherer(labels.known(), self.strays)
         self._raw: list[Kernel] = []
         self._convention = convention
         self._bare = bare
         # The pieces of a divided table cannot know what stands in the others.
         self._seen: set[int] | None = set() if convention is None else None
-        self.short = self.odd = self.bare = self.repeated = self._torn = 0
+        self.bare = self.repeated = self._torn = 0
 
     def read(self, rows: Iterable[list[str]]) -> None:
         """Takes all rows. Raises :class:`UnreadableReport` for a summary table or one that ncu did not write."""
@@ -108,7 +109,7 @@ class Tables:
                 if columns.is_result(row) and len(row) > columns.place["Metric Value"]:
                     self._gatherer.add(table, columns, row, convention)
                 else:
-                    self.odd += 1
+                    self._stray(columns, row)
             elif sheet is None and columns.is_units(row):
                 sheet = self._sheet(columns, row)
             elif columns.is_result(row):
@@ -117,10 +118,16 @@ class Tables:
                     sheet = self._sheet(columns, ())
                 if self._again(columns, row):
                     continue
-                self.short += len(row) < len(columns.header)
+                self.strays.short += len(row) < len(columns.header)
                 self._raw.append(csv_raw.kernel(len(self._raw), sheet, row))
             else:
-                self.odd += 1
+                self._stray(columns, row)
+
+    def _stray(self, columns: Columns, row: list[str]) -> None:
+        if columns.overflows(row):
+            self.strays.too_long(len(row), len(columns.header))
+        else:
+            self.strays.odd += 1
 
     def _again(self, columns: Columns, row: list[str]) -> bool:
         """Whether a result stood in the file before, below the same header, to the digit and with the same ID."""
@@ -133,7 +140,8 @@ class Tables:
         return again
 
     def _sheet(self, columns: Columns, units: list[str] | tuple[str, ...]) -> csv_raw.Sheet:
-        return csv_raw.Sheet(columns, units, self._convention or cells.Convention(), self._wanted, keep=self._keep)
+        convention = self._convention or cells.Convention()
+        return csv_raw.Sheet(columns, units, convention, self._wanted, keep=self._keep, strays=self.strays)
 
     @property
     def raw(self) -> list[Kernel]:
@@ -155,7 +163,7 @@ class Tables:
         said += torn(self._torn) + unitless(self.bare) + cut(rows.broken, rows.cut)
         if self._cut_between_rows():
             said.append("the last result has far fewer metrics than the others: the file may be cut short")
-        return said + strays(self.short, self.odd) + repeats(self.repeated + self._gatherer.repeated)
+        return said + self.strays.warnings() + repeats(self.repeated + self._gatherer.repeated)
 
     @property
     def others(self) -> int:
@@ -234,16 +242,6 @@ def cut(broken: int, ending: bool) -> list[str]:
         return []
     why = f"{broken} rows break off inside a cell" if broken else "its last row has no end"
     return [f"the file is cut or damaged: {why}; what they held is lost"]
-
-
-def strays(short: int, odd: int) -> list[str]:
-    """Warnings for rows that end early and lines that are none."""
-    said = []
-    if short:
-        said.append(f"{short} rows are shorter than the header; their last metrics are missing")
-    if odd:
-        said.append(f"{odd} lines inside the table are no rows of it and were left out")
-    return said
 
 
 def _values(rows: list[list[str]]) -> Iterator[tuple[str, str]]:
