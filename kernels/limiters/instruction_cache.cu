@@ -92,7 +92,7 @@ extern "C" __global__ void code_one_function(const float* in, float* out, int ro
     for (int r = 0; r < rounds; ++r) {
         int v = (warp * 7 + r * 11) % variants;
         float m = factor_of(v), a = offset_of(v);
-#pragma unroll 1
+#pragma unroll 4
         for (int p = 0; p < variant_passes; ++p) {
 #pragma unroll
             for (int q = 0; q < 4; ++q) x = variant_step(x, m, a + q);

@@ -6,17 +6,22 @@
 #include "harness.cuh"
 
 // Misaligned by a few elements: a warp touches five sectors instead of four, the fifth is its neighbour's and hits.
-extern "C" __global__ void misaligned_copy(const float* in, float* out, int shift) {
-    size_t base = size_t(blockIdx.x) * blockDim.x * 8 + threadIdx.x;
+__device__ void sum_of_four(const float* in, float* out, size_t n) {
+    size_t base = size_t(blockIdx.x) * blockDim.x * 4 + threadIdx.x;
 #pragma unroll
-    for (int k = 0; k < 8; ++k) out[base + k * blockDim.x] = in[base + k * blockDim.x + shift];
+    for (int k = 0; k < 4; ++k) {
+        size_t i = base + k * blockDim.x;
+        out[i] = in[i] + in[n + i] + in[2 * n + i] + in[3 * n + i];
+    }
 }
 
-// Twin: the same copy of an array that starts at a sector.
-extern "C" __global__ void misaligned_copy_aligned(const float* in, float* out, int shift) {
-    size_t base = size_t(blockIdx.x) * blockDim.x * 8 + threadIdx.x;
-#pragma unroll
-    for (int k = 0; k < 8; ++k) out[base + k * blockDim.x] = in[base + k * blockDim.x];
+extern "C" __global__ void misaligned_sum(const float* in, float* out, size_t n, int shift) {
+    sum_of_four(in + shift, out, n);
+}
+
+// Twin: the same sum of arrays that start at a sector.
+extern "C" __global__ void misaligned_sum_aligned(const float* in, float* out, size_t n, int shift) {
+    sum_of_four(in, out, n);
 }
 
 // Conflicts behind DRAM: every shared read is an eight-way conflict, but for each there is so much to stream that shared
@@ -199,14 +204,14 @@ extern "C" __global__ void working_set_in_l2(const float4* in, float* out, unsig
 int main(int argc, char** argv) {
     Bench bench(argc, argv);
     {
-        size_t n = bench.beyond_l2(6, 4);
+        size_t n = bench.beyond_l2(1.5, 4);
         int shift = 3;
         std::vector<float> pattern = Bench::random_floats(1 << 20), shifted(pattern.begin() + shift, pattern.end());
         shifted.insert(shifted.end(), pattern.begin(), pattern.begin() + shift);
-        float *in = bench.tiled(pattern, n + 32), *aligned = bench.tiled(shifted, n), *out = bench.allocate<float>(n);
-        LAUNCH(bench, misaligned_copy, n / 2048, 256, 0, Bench::view(out, n), in, out, shift);
-        LAUNCH(bench, misaligned_copy_aligned, n / 2048, 256, 0, Bench::view(out, n), aligned, out, shift);
-        bench.same("misaligned_copy", "misaligned_copy_aligned", 0);
+        float *in = bench.tiled(pattern, 4 * n + 32), *aligned = bench.tiled(shifted, 4 * n), *out = bench.allocate<float>(n);
+        LAUNCH(bench, misaligned_sum, n / 1024, 256, 0, Bench::view(out, n), in, out, n, shift);
+        LAUNCH(bench, misaligned_sum_aligned, n / 1024, 256, 0, Bench::view(out, n), aligned, out, n, shift);
+        bench.same("misaligned_sum", "misaligned_sum_aligned", 0);
     }
     size_t many = bench.beyond_l2(4, 16, 1 << 16);
     float4 *in = reinterpret_cast<float4*>(bench.floats(many * 4)), *out = bench.allocate<float4>(many);
