@@ -1,17 +1,24 @@
-"""Reading: every layout of the fixtures, time a kernel; and `ncu_report` alone on the same report.
+"""Reading: every layout of the fixtures; beside it what others need for the same report, each as a whole process:
+`ncu_report` alone and, where `ncu` is on PATH, `ncu --import FILE --page raw --csv`.
 
-python benchmarks/read.py [FILE…]
+    python benchmarks/read.py [--results N] [FILE…]
+
+`--results` adds a report of so many results, made by repeating those of a fixture.
 """
 
 from __future__ import annotations
 
+import argparse
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from statistics import median
 
 import measure
+import synthetic
 
 from triage.commands import wanted_metrics
 from triage.readers import load
@@ -22,6 +29,7 @@ _FILES = (
     "readers_pr.ncu-rep", "limiters_h200.csv", "readers_raw_base.csv", "readers_raw_instances.csv",
     "readers_details.csv", "readers_details.txt", "readers_metrics_stdout.csv",
 )  # fmt: skip
+_REPEATED = _DATA / "ncu_hello.ncu-rep"
 _RUNS = 5
 # What any program does that uses NVIDIA's library by itself: every value of every result.
 _ALONE = """
@@ -34,22 +42,40 @@ for part in (context := ncu_report.load_report(sys.argv[1])):
 
 
 def main() -> None:
-    files = [Path(word) for word in sys.argv[1:]] or [_DATA / name for name in _FILES]
-    wanted = wanted_metrics(default_rulebook())
-    rows = [["file", "MB", "kernels", "load, metrics of the rules", "load, all metrics", "ncu_report alone"]]
-    for path in files:
-        kernels = len(load(path, metrics=wanted).kernels)
-        some, everything = (_timed(path, metrics) for metrics in (wanted, None))
-        alone = f"{_alone(path):.3f} s" if path.suffix.startswith(".ncu-rep") else ""
-        size = f"{path.stat().st_size / 1e6:.2f}"
-        rows.append([path.name, size, str(kernels), f"{some:.3f} s", f"{everything:.3f} s", alone])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="*", type=Path)
+    parser.add_argument("--results", type=int)
+    given = parser.parse_args()
+    loads = ["load, metrics of the rules", "load, all metrics"]
+    rows = [["file", "MB", "kernels", *loads, "triage report", "ncu_report alone", "ncu --import --csv"]]
+    rows += [_row(path) for path in given.files or [_DATA / name for name in _FILES]]
+    if given.results:
+        with tempfile.TemporaryDirectory() as folder:
+            big = synthetic.make(_REPEATED, given.results, Path(folder) / f"{given.results}.ncu-rep")
+            rows.append(_row(big, runs=1))
     print(f"python benchmarks/read.py {' '.join(sys.argv[1:])}\n")
     print(measure.table(rows))
 
 
-def _timed(path: Path, metrics: frozenset[str] | None) -> float:
+def _row(path: Path, runs: int = _RUNS) -> list[str]:
+    wanted = wanted_metrics(default_rulebook())
+    kernels = len(load(path, metrics=wanted).kernels)
+    cells = [path.name, f"{path.stat().st_size / 1e6:.2f}", str(kernels)]
+    cells += [f"{_timed(path, metrics, runs):.3f} s" for metrics in (wanted, None)]
+    if not path.suffix.startswith(".ncu-rep"):
+        return [*cells, _whole(measure.triage("report", str(path))), "", ""]
+    ncu = shutil.which("ncu")
+    return [
+        *cells,
+        _whole(measure.triage("report", str(path))),
+        _whole([sys.executable, "-c", _ALONE, str(path)]),
+        _whole([ncu, "--import", str(path), "--page", "raw", "--csv", "--print-units", "base"]) if ncu else "no ncu",
+    ]
+
+
+def _timed(path: Path, metrics: frozenset[str] | None, runs: int) -> float:
     times = []
-    for _ in range(_RUNS):
+    for _ in range(runs):
         begun = time.perf_counter()
         for kernel in load(path, metrics=metrics).kernels:
             if metrics is None:
@@ -58,10 +84,11 @@ def _timed(path: Path, metrics: frozenset[str] | None) -> float:
     return median(times)
 
 
-def _alone(path: Path) -> float:
+def _whole(words: list[str]) -> str:
     begun = time.perf_counter()
-    subprocess.run([sys.executable, "-c", _ALONE, str(path)], check=True)
-    return time.perf_counter() - begun
+    done = subprocess.run(words, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    seconds = time.perf_counter() - begun
+    return f"{seconds:.2f} s" if done.returncode == 0 else f"status {done.returncode}"
 
 
 if __name__ == "__main__":

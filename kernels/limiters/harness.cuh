@@ -243,6 +243,7 @@ class Bench {
                 if (out.width == 8) return value<double>(p);
                 return value<float>(p);
             }
+            if (out.width == 8) return value<int64_t>(p);
             if (out.width == 4) return value<int32_t>(p);
             if (out.width == 2) return value<int16_t>(p);
             return value<uint8_t>(p);
