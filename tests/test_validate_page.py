@@ -14,13 +14,13 @@ import yaml
 
 from triage.errors import NothingProfiled, UnreadableReport
 from triage.rules import default_rulebook
-from triage.validate import advice, captures, manifest, page, textform
-from triage.validate.model import Advice, Round, Validation, faults, merged, pairs
+from triage.validate import advice, captures, jsonform, manifest, page, textform
+from triage.validate.model import Advice, Round, Skipped, Validation, faults, merged, pairs
 from triage.validate.scores import count_pairs, outcomes, score_advice
 
 DATA = Path(__file__).parent / "data"
 PAGE = Path(__file__).parents[1] / "docs" / "accuracy.md"
-FILES = ("tests/data/validate_h200.yaml", "tests/data/limiters_h200.yaml")
+FILES = ("tests/data/validate_h200_run.json", "tests/data/limiters_h200.yaml")
 COMMAND = "triage validate " + " ".join(f"--from {file}" for file in FILES) + " -o docs/accuracy.md"
 RULES = default_rulebook()
 KNOWN = {entry.kernel: entry for entry in manifest.load(limiters=RULES.limiters)}
@@ -28,7 +28,8 @@ KNOWN = {entry.kernel: entry for entry in manifest.load(limiters=RULES.limiters)
 
 @cache
 def committed() -> Validation:
-    return merged([captures.load(DATA / Path(file).name, RULES, KNOWN) for file in FILES])
+    run, labels = (DATA / Path(file).name for file in FILES)
+    return merged([jsonform.parse(run.read_text(encoding="utf-8"), run.name), captures.load(labels, RULES, KNOWN)])
 
 
 def test_the_page_is_the_one_that_the_command_makes() -> None:
@@ -37,13 +38,39 @@ def test_the_page_is_the_one_that_the_command_makes() -> None:
 
 
 def test_the_captures_hold_every_promise() -> None:
-    # conflicts_of_doubles_padded lies between the rules: several units near one half, a third of the stalls each.
-    assert [fault.split(":")[0] for fault in faults(committed())] == ["conflicts_of_doubles_padded"]
-    assert len(committed().judged) == 192
-    assert outcomes(committed())["right"] == 191
+    assert faults(committed()) == ()
+    assert len(committed().judged) == outcomes(committed())["right"] == 192
     count = count_pairs(pairs(committed()))
     assert count.first >= 25 and count.bounded >= 25 and count.beaten == 0
     assert committed().skipped == ()
+    sizes = [one.scale for one in committed().rounds if len(one.answers) == 162]
+    assert sorted(sizes) == [0.5, 1, 1, 2]
+
+
+def test_the_rules_of_today_judge_the_capture_as_the_run_did() -> None:
+    capture = captures.load(DATA / "validate_h200.yaml", RULES, KNOWN)
+    run = {one.entry.kernel: one for one in committed().judged if one.entry.kernel in KNOWN}
+    assert len(capture.judged) == 162
+    for one in capture.judged:
+        kernel = one.entry.kernel
+        assert one.outcome == "right" and (kernel, one.limiter) == (kernel, run[kernel].limiter)
+
+
+def test_an_interrupted_run_and_the_run_of_its_rest_are_a_whole_one() -> None:
+    whole = committed()
+    base = next(one for one in whole.rounds if one.scale == 2)
+    names = sorted(base.answers)
+    parts = [replace(base, answers={name: base.answers[name] for name in some}) for some in (names[:9], names[9:])]
+    stopped = tuple(Skipped(name, "p", "interrupted", scale=2.0) for name in names[9:])
+    first = replace(
+        whole, rounds=(parts[0],), skipped=(*stopped, Skipped("no_such", "p", "no tensor cores", lacking=True))
+    )
+    found = merged([first, replace(whole, rounds=(parts[1],))])
+    assert [dict(one.answers) for one in found.rounds] == [dict(base.answers)]
+    assert [one.kernel for one in found.skipped] == ["no_such"]
+    assert {one.kernel for one in merged([first]).skipped} == {"no_such", *names[9:]}
+    # What both profiled stays two rounds, to be compared.
+    assert len(merged([first, first]).rounds) == 2
 
 
 def test_ncus_advice_is_scored_on_the_capture_that_holds_it() -> None:
@@ -63,7 +90,7 @@ def test_a_page_of_repeated_rounds_says_what_moved() -> None:
     name = next(iter(base.answers))
     other = Round(2.0, {**base.answers, name: None}, base.source)
     made = page.render(replace(committed(), rounds=(base, other)), tuple(RULES.limiters), "x")
-    assert "profiled again at the sizes 2 " in made and f"- `{name}` at 2: atomic-contention, then undecided" in made
+    assert "Profiled again at the sizes 2 (" in made and f"- `{name}` at 2: atomic-contention, then undecided" in made
     assert "What did not hold:" in made
     same = page.render(replace(committed(), rounds=(base, replace(base, scale=0.5))), tuple(RULES.limiters), "x")
     assert "every verdict stayed" in same

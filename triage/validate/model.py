@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from triage.validate.manifest import Calibration
@@ -233,9 +233,13 @@ def faults(validation: Validation) -> tuple[str, ...]:
 
 def merged(validations: Sequence[Validation]) -> Validation:
     """Several validations as one; a kernel of the same source that stands in more than one counts once, as judged
-    first, and the rounds of all are compared with each other."""
+    first, and the rounds of all are compared with each other. What one run had to leave out and another one has is
+    no longer skipped, so that an interrupted run and the run of its rest make a whole one."""
     judged: dict[tuple[str, str], Judged] = {}
     checks: dict[tuple[str, str], bool] = {}
+    rounds = _joined([one for validation in validations for one in validation.rounds])
+    profiled = {(kernel, one.scale) for one in rounds for kernel in one.answers}
+    names = {one.entry.kernel for validation in validations for one in validation.judged}
     for validation in validations:
         for one in validation.judged:
             judged.setdefault((one.source, one.entry.kernel), one)
@@ -245,14 +249,28 @@ def merged(validations: Sequence[Validation]) -> Validation:
         about=tuple(dict.fromkeys(about for validation in validations for about in validation.about)),
         judged=tuple(judged.values()),
         checks=checks,
-        rounds=tuple(one for validation in validations for one in validation.rounds),
+        rounds=rounds,
         stopped=any(validation.stopped for validation in validations),
         skipped=tuple(
             dict.fromkeys(
                 one
                 for validation in validations
                 for one in validation.skipped
-                if one.scale is not None or not any(kernel == one.kernel for _, kernel in judged)
+                if (one.kernel not in names if one.scale is None else (one.kernel, one.scale) not in profiled)
             )
         ),
     )
+
+
+def _joined(rounds: Sequence[Round]) -> tuple[Round, ...]:
+    """The rounds, those of one source and size that have no kernel in common as one: parts of the same round."""
+    found: list[Round] = []
+    for one in rounds:
+        for place, other in enumerate(found):
+            same = (one.source, one.scale) == (other.source, other.scale)
+            if same and not one.answers.keys() & other.answers.keys():
+                found[place] = replace(other, answers={**other.answers, **one.answers})
+                break
+        else:
+            found.append(one)
+    return tuple(found)

@@ -116,7 +116,10 @@ def _rounds(validation: Validation) -> str:
     compared = compared_rounds(validation)
     if not compared:
         return "Not measured here: each kernel was profiled once, at its normal size."
-    sizes = ", ".join(f"{one.scale:g}" for one in compared)
+    kernels: dict[float, set[str]] = {}
+    for one in compared:
+        kernels.setdefault(one.scale, set()).update(one.answers)
+    sizes = ", ".join(f"{scale:g} ({len(names)} kernels)" for scale, names in kernels.items())
     changes = moved(validation)
     lines = [
         f"- `{one.kernel}` at {one.scale:g}: {one.before or 'undecided'}, then {one.after or 'undecided'}"
@@ -124,7 +127,7 @@ def _rounds(validation: Validation) -> str:
         for one in changes
     ]
     told = "every verdict stayed." if not lines else "these verdicts changed.\n\n" + "\n".join(lines)
-    return f"All programs were profiled again at the sizes {sizes} (1 is the normal one): {told}"
+    return f"Profiled again at the sizes {sizes}; 1 is the normal one: {told}"
 
 
 def _advice(judged: Sequence[Judged]) -> str:
