@@ -92,7 +92,7 @@ def with_threshold(rulebook: Rulebook, name: str, delta: float) -> Rulebook:
                 replace(
                     answer,
                     only_when=moved(answer.only_when),
-                    blocked_by=tuple(replace(rival, unless=moved(rival.unless)) for rival in answer.blocked_by),
+                    blocked_by=tuple(rival.mapped(moved) for rival in answer.blocked_by),
                 )
                 for answer in question.answers
             ),

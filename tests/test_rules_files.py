@@ -55,7 +55,7 @@ def test_every_threshold_of_the_table_is_used_and_has_a_source() -> None:
             used |= {leaf.threshold.name for leaf in node.leaves()} if node else set()
     for question in RULES.path:
         nodes = [question.gate, *(answer.only_when for answer in question.answers)]
-        nodes += [rival.unless for answer in question.answers for rival in answer.blocked_by]
+        nodes += [node for answer in question.answers for rival in answer.blocked_by for node in rival.conditions]
         for node in nodes:
             used |= {leaf.threshold.name for leaf in node.leaves()} if node else set()
     for definition in RULES.facts.values():
@@ -134,10 +134,10 @@ def test_a_key_deleted_or_misspelt_never_passes(
 def test_the_path_must_know_its_limiters_and_reach_all_of_them(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = copied / "path.yaml"
     text = path.read_text(encoding="utf-8")
-    path.write_text(text.replace("      - barrier\n", "      - barier\n"), encoding="utf-8")
+    path.write_text(text.replace("      - block-shape\n", "      - block-shap\n"), encoding="utf-8")
     found = faults(copied, monkeypatch)
-    assert any("no limiter is called 'barier' (did you mean 'barrier'?)" in fault for fault in found)
-    assert any("no question of the path may end in 'barrier'" in fault for fault in found)
+    assert any("no limiter is called 'block-shap' (did you mean 'block-shape'?)" in fault for fault in found)
+    assert any("no question of the path may end in 'block-shape'" in fault for fault in found)
 
 
 def test_a_deleted_limiter_file_is_noticed(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:

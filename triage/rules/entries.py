@@ -94,7 +94,10 @@ def _comparisons(rulebook: Rulebook) -> Iterator[tuple[str, Comparison]]:
         nodes.append((f"question {question.id}", question.gate))
         for answer in question.answers:
             place = f"question {question.id}, answer {answer.limiter}"
-            nodes += [(place, answer.only_when), *((place, rival.unless) for rival in answer.blocked_by)]
+            nodes += [
+                (place, answer.only_when),
+                *((place, node) for rival in answer.blocked_by for node in rival.conditions),
+            ]
     for fact in rulebook.facts.values():
         nodes += [(f"fact {fact.id}", way.when) for way in fact.alternatives]
     for place, node in nodes:

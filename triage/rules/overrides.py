@@ -210,7 +210,7 @@ def _apply(rulebook: Rulebook, override: Override) -> Rulebook:
                 replace(
                     answer,
                     only_when=moved(answer.only_when),
-                    blocked_by=tuple(replace(rival, unless=moved(rival.unless)) for rival in answer.blocked_by),
+                    blocked_by=tuple(rival.mapped(moved) for rival in answer.blocked_by),
                 )
                 for answer in question.answers
             ),
@@ -241,7 +241,7 @@ def _compared(rules: Rules) -> Iterator[tuple[str, Comparison]]:
     for question in path:
         nodes.append(("", question.gate))
         for answer in question.answers:
-            nodes += [("", answer.only_when), *(("", rival.unless) for rival in answer.blocked_by)]
+            nodes += [("", answer.only_when), *(("", node) for rival in answer.blocked_by for node in rival.conditions)]
     for name, node in nodes:
         if node is not None:
             yield from ((name, leaf) for leaf in node.leaves())

@@ -217,13 +217,17 @@ def _blockers(
         elif isinstance(item, Map):
             checks.keys(document, item, RIVAL)
             if len(item) == 1:
-                document.advise(item, None, "bare", "a rival without 'unless' is written as the bare limiter id")
-            unless = conditions.read(document, item, "unless") if "unless" in item else None
+                document.advise(
+                    item, None, "bare", "a rival without 'unless' and 'where' is written as the bare limiter id"
+                )
+            unless, only = (
+                conditions.read(document, item, key) if key in item else None for key in ("unless", "where")
+            )
             name = checks.text(document, item, "limiter")
             # A group of rivals under one exception: each of them carries it.
             rivals = groups.get(name, (Blocker(name),))
-            found += [Blocker(rival.limiter, unless or rival.unless, spot) for rival in rivals]
+            found += [Blocker(rival.limiter, unless or rival.unless, only or rival.where, spot) for rival in rivals]
         else:
-            document.at(place, "type", "a rival is a limiter id or {limiter: ..., unless: condition}")
+            document.at(place, "type", "a rival is a limiter id or {limiter: ..., unless: condition, where: condition}")
     # The same rival twice says nothing more.
     return tuple(dict.fromkeys(found))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -166,11 +166,22 @@ class LimiterDef:
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
-    """A rival that, while unknown, blocks an answer, unless ``unless`` is known to hold."""
+    """A rival that, while unknown, blocks an answer: not where ``unless`` is known to hold and, with ``where``, only
+    where that is known to hold."""
 
     limiter: str
     unless: Node | None = None
+    where: Node | None = None
     spot: Spot = field(default=NOWHERE, compare=False)
+
+    @property
+    def conditions(self) -> tuple[Node, ...]:
+        """The conditions that it has."""
+        return tuple(node for node in (self.unless, self.where) if node is not None)
+
+    def mapped(self, change: Callable[[Node | None], Node | None]) -> Blocker:
+        """The same rival with ``change`` applied to each of its conditions."""
+        return replace(self, unless=change(self.unless), where=change(self.where))
 
 
 @dataclass(frozen=True, slots=True)

@@ -198,6 +198,7 @@ RIVAL = Shape(
     {
         "limiter": Key(Text("a limiter, or a group of 'rivals'"), "The rival that may hide behind it.", required=True),
         "unless": Key(CONDITION, "What rules the rival out even where it was not measured."),
+        "where": Key(CONDITION, "Only where this is known to hold does the unmeasured rival block."),
     },
 )
 RIVALS = Many(Either((RIVAL, Text("a limiter, or a group of 'rivals'"))))

@@ -29,7 +29,7 @@ def shared(rulebook: Rulebook) -> Rulebook:
                 replace(
                     answer,
                     only_when=one(answer.only_when),
-                    blocked_by=tuple(replace(rival, unless=one(rival.unless)) for rival in answer.blocked_by),
+                    blocked_by=tuple(rival.mapped(one) for rival in answer.blocked_by),
                 )
                 for answer in question.answers
             ),

@@ -98,6 +98,8 @@ def _blockers(winner: Judged, everything: tuple[Judged, ...], facts: FactSet) ->
     for rival in winner.answer.blocked_by:
         if rival.limiter == winner.limiter.id or _holds(rival.unless, facts):
             continue
+        if rival.where is not None and not _holds(rival.where, facts):
+            continue
         entries = [entry for entry in everything if entry.limiter.id == rival.limiter]
         found += [entry for entry in entries if entry.verdict is Verdict.UNKNOWN and entry not in found]
     return found

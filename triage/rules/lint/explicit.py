@@ -143,7 +143,7 @@ def _unused(rulebook: Rulebook) -> Iterator[Fault]:
     for question in rulebook.path:
         nodes.append(question.gate)
         for answer in question.answers:
-            nodes += [answer.only_when, *(rival.unless for rival in answer.blocked_by)]
+            nodes += [answer.only_when, *(node for rival in answer.blocked_by for node in rival.conditions)]
     for definition in rulebook.facts.values():
         nodes += [way.when for way in definition.alternatives]
     used = {leaf.threshold.name for node in nodes if node is not None for leaf in node.leaves()}
