@@ -222,3 +222,41 @@ def test_counts_add_up() -> None:
 )
 def test_which_metrics_are_numbers(metric: str, unit: str, number: bool) -> None:
     assert is_number(metric, unit) is number
+
+
+PIPE = "sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_elapsed"
+
+
+@pytest.mark.parametrize("name", [PIPE.replace("cycles", "cxcles"), PIPE.replace("alu", "alou"), PIPE[:-1]])
+def test_a_column_nearly_named_like_a_missing_counter_is_told(tmp_path: Path, name: str) -> None:
+    rows = table(DATA / "validate_h200.csv")
+    rows[0][rows[0].index(PIPE)] = name
+    said = warnings(saved(tmp_path / "r.csv", rows))
+    assert said == [f"the file may be damaged: column {name!r} is no counter, and {PIPE} is missing"]
+
+
+def test_two_letters_apart_or_beside_the_counter_is_another_one(tmp_path: Path) -> None:
+    rows = table(DATA / "validate_h200.csv")
+    at = rows[0].index(PIPE)
+    beside = [
+        [*row, cell] for row, cell in zip(rows, [PIPE.replace("cycles", "cxcles")] + ["1"] * len(rows), strict=False)
+    ]
+    assert warnings(saved(tmp_path / "r.csv", beside)) == []
+    # A chip's own unit (address divergence) and a counter that is two characters away.
+    for other in (PIPE.replace("alu", "adu"), PIPE.replace("alu", "uao")):
+        rows[0][at] = other
+        assert warnings(saved(tmp_path / "r.csv", rows)) == []
+
+
+@pytest.mark.parametrize("capture", ["readers_raw_base.csv", "readers_details.csv"])
+@pytest.mark.parametrize("text", ["(0, 8, 1)", "(32, 0, 1)", "(32, 8)", "(1, 1, 65536)", "32x8"])
+def test_a_size_that_no_launch_has_is_told_and_unknown(tmp_path: Path, capture: str, text: str) -> None:
+    rows = table(DATA / capture)
+    at = rows[0].index("Block Size")
+    for row in rows[1:]:
+        if row[at]:
+            row[at] = text
+    path = saved(tmp_path / "r.csv", rows)
+    assert any("no number where ncu writes one" in said and repr(text) in said for said in warnings(path))
+    told = {str(kernel.launch.block) for kernel in load(path).kernels}
+    assert text not in told and "(32, 0, 1)" not in told

@@ -93,6 +93,11 @@ def test_an_intact_kernel_has_no_doubts() -> None:
         ("sm__cycles_active.max", Quantity(6800, "cycle")),
         ("smsp__average_warps_issue_stalled_wait_per_issue_active.ratio", Quantity(300)),
         ("launch__block_size", Quantity(8192)),
+        # Events and sizes are counted: neither a share nor a rate.
+        ("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", Quantity(2e6, "byte/s")),
+        ("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", Quantity(5e5, "%")),
+        ("sm__cycles_elapsed.max", Quantity(71400, "ns")),
+        ("launch__occupancy_limit_warps", Quantity(8, "byte")),
     ],
 )
 def test_an_altered_value_is_found_and_left_out(name: str, value: Quantity) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from triage.choosing import matches, narrowed
 from triage.diagnosis.brief import Unpacker
-from triage.diagnosis.ranks import odd_ones
+from triage.diagnosis.devices import across
 from triage.diagnosis.reporting import assembled, device_of
 from triage.errors import NothingProfiled, TriageError, UnreadableReport
 from triage.model import Device, Finding, Report, Source
@@ -208,7 +208,7 @@ class _Work:
         findings.sort(key=lambda each: each.source)
         made = assembled(findings, tuple(sources), self.rules, command)
         unread = [file.faults[0].message for file in self.files if file.named and file.faults and not file.read]
-        warnings = (*made.warnings, *self._said(skipped), *odd_ones(made))
+        warnings = (*made.warnings, *self._said(skipped), *across(made))
         return narrowed(replace(made, warnings=warnings, unread=(*unread, *skipped)), self.kernel)
 
     def _said(self, skipped: Sequence[str]) -> Iterator[str]:

@@ -8,6 +8,7 @@ printed digits need room on top of that.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -61,6 +62,12 @@ _LIMITS = {
     "launch__registers_per_thread": 256.0,
     "smsp__warps_active.avg.per_cycle_active": 16.5,
 }
+# Events and launch sizes are counted: whatever ncu calls one of them, it is no share, size, time or rate.
+_COUNTED = re.compile(
+    r"launch__(?:grid|block|cluster|thread|sm|waves|occupancy_limit|registers)_[a-z_]+(?<!_pct)"
+    r"|.*(?:sectors|requests|wavefronts|inst|cycles)[a-z0-9_]*\.(?:sum|avg|min|max)"
+)
+_NO_COUNT = frozenset({"%", "byte", "ns", "hz"})
 # Metrics that no rule reads but that bear witness for others.
 WITNESSES = frozenset({
     *(f"launch__{part}_dim_{axis}" for part in ("grid", "block") for axis in "xyz"),
@@ -95,6 +102,7 @@ class _Plan:
 
     percents: tuple[str, ...]
     units: tuple[str, ...]
+    counts: tuple[str, ...]
     ordered: tuple[tuple[str, str], ...]
     shares: tuple[tuple[str, str], ...]
     rates: tuple[tuple[str, str], ...]
@@ -117,6 +125,7 @@ def _plan(names: frozenset[str]) -> _Plan:
         # Occupancy by registers or block size is a curve; the sum over its points looks like a percentage.
         percents=tuple(name for name in known if name.endswith((".pct", "_pct")) and "occupancy_per" not in name),
         units=tuple(name for name in known if _dimension(name) is not None),
+        counts=tuple(name for name in known if _dimension(name) is None and _COUNTED.fullmatch(name)),
         ordered=tuple(ordered),
         shares=tuple(pair for pair in shares if pair[1] in names),
         rates=tuple(pair for pair in rates if pair[1] in names),
@@ -167,6 +176,10 @@ def _impossible(metrics: Metrics, plan: _Plan) -> Iterator[Relation]:
         found = metrics.get(name)
         # The oldest tables have no units.
         if isinstance(found, Quantity) and found.unit not in ("", _dimension(name)):
+            yield Relation((name,), False, f"{name} is given in {found.unit}")
+    for name in plan.counts:
+        found = metrics.get(name)
+        if isinstance(found, Quantity) and (found.unit in _NO_COUNT or found.unit.endswith("/s")):
             yield Relation((name,), False, f"{name} is given in {found.unit}")
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from triage.diagnosis.devices import across
 from triage.diagnosis.glossary import glossary
 from triage.diagnosis.hints import hints
-from triage.diagnosis.ranks import odd_ones
 from triage.diagnosis.roofs import attainable
 from triage.diagnosis.verdict import diagnose
 from triage.model import Device, Finding, Kernel, Profile, Report, Source
@@ -21,7 +21,7 @@ def report(profile: Profile | Sequence[Profile], rulebook: Rulebook | None = Non
     rules = rulebook or default_rulebook()
     findings = [finding(kernel, rules, place) for place, one in enumerate(profiles) for kernel in one.kernels]
     made = assembled(findings, tuple(_source(one) for one in profiles), rules, command)
-    return replace(made, warnings=odd_ones(made))
+    return replace(made, warnings=across(made))
 
 
 def finding(kernel: Kernel, rules: Rulebook, source: int = 0) -> Finding:

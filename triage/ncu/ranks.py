@@ -76,8 +76,8 @@ def finished(base: Path, rank: Rank) -> list[Path]:
 def merge(reports: Sequence[Report]) -> Report:
     """One report over several, each with its own sources; shares count the profiled time of all, what kernels show
     together is said of all, and the rank that is unlike the others is named."""
+    from triage.diagnosis.devices import across
     from triage.diagnosis.hints import hints
-    from triage.diagnosis.ranks import odd_ones
     from triage.diagnosis.roofs import attainable
 
     total = sum(finding.duration_ns or 0.0 for report in reports for finding in report.findings)
@@ -98,4 +98,4 @@ def merge(reports: Sequence[Report]) -> Report:
         roofs=attainable(findings),
         surveyed=False,
     )
-    return replace(made, warnings=(*warnings, *odd_ones(made)))
+    return replace(made, warnings=(*warnings, *across(made)))

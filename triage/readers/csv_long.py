@@ -104,6 +104,9 @@ class Gatherer:
             return self._recent[1]
         entry = self._entries.get(key)
         if entry is None:
+            for size in (columns.cell(row, "Grid Size"), columns.cell(row, "Block Size")):
+                if size and identity.dim3(size) is None:
+                    self._strays.no_number(size)
             entry = self.open(
                 key,
                 Kernel(

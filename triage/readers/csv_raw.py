@@ -11,6 +11,7 @@ from triage.model import Kernel, Quantity
 from triage.readers import cells, identity
 from triage.readers.child import IDENTITY
 from triage.readers.columns import Columns, workload
+from triage.readers.misspelt import misspelt
 from triage.readers.strays import Strays, is_error, is_number
 from triage.readers.units import to_base
 
@@ -22,7 +23,18 @@ _PLAIN = re.compile(rf"[-+]?[\d.,]*(?:{_JOINT}[-+]?[\d.,]*)*")
 class Sheet:
     """What the rows of one raw table share: metric columns with their units, and how numbers are written."""
 
-    __slots__ = ("_numbers", "_others", "columns", "convention", "keep", "places", "scales", "strays", "wanted")
+    __slots__ = (
+        "_numbers",
+        "_others",
+        "_sizes",
+        "columns",
+        "convention",
+        "keep",
+        "places",
+        "scales",
+        "strays",
+        "wanted",
+    )
 
     def __init__(
         self,
@@ -44,11 +56,15 @@ class Sheet:
         self.wanted: list[str] | None = None
         if wanted is not None:
             self.wanted = [name for name in dict.fromkeys([*IDENTITY, *wanted]) if name in self.places]
+            self.strays.misspelt.update(misspelt(frozenset(self.places), frozenset([*IDENTITY, *wanted])))
         self.scales = {name: to_base(units[at] if at < len(units) else "") for name, at in self.places.items()}
         read = self.places if self.wanted is None else self.wanted
         self._numbers = tuple(self.places[name] for name in read if is_number(name, self.scales[name][1]))
         known = set(self._numbers)
         self._others = tuple(at for name in read if (at := self.places[name]) not in known)
+        self._sizes = tuple(
+            place for name in ("Grid Size", "Block Size") if (place := columns.place.get(name)) is not None
+        )
 
     def look(self, row: Sequence[str]) -> None:
         """Counts the cells of a result that should hold a number and do not, of the metrics wanted."""
@@ -57,6 +73,9 @@ class Sheet:
         # One look at the whole row: most hold nothing odd.
         odd = [] if _PLAIN.fullmatch(_JOINT.join(numbers)) else numbers
         odd += [row[at] for at in self._others if at < wide and is_error(row[at])]
+        for at in self._sizes:
+            if at < wide and row[at].strip() and identity.dim3(row[at]) is None:
+                self.strays.no_number(row[at])
         for cell in odd:
             value = None if _PLAIN.fullmatch(cell) else self.convention.value(cell)
             if isinstance(value, str):

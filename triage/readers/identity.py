@@ -11,6 +11,7 @@ Metrics = Mapping[str, Quantity | str]
 # A dimension has ten digits at most; Python refuses to convert thousands.
 _DIM3 = re.compile(r"\(?\s*(\d{1,10})\s*,\s*(\d{1,10})\s*,\s*(\d{1,10})\s*\)?")
 _LARGEST = 2.0**63
+_MOST_YZ = 65_535
 _LONGEST_NAME = 20_000
 
 
@@ -59,9 +60,13 @@ def _dimensions(metrics: Metrics, prefix: str) -> tuple[int, int, int] | None:
 
 
 def dim3(cell: str) -> tuple[int, int, int] | None:
-    """``(128, 128, 1)`` as numbers, ``None`` where the cell is no dimension."""
+    """``(128, 128, 1)`` as numbers, ``None`` where the cell is no dimension that a launch can have: none is below 1,
+    and the second and third end at 65,535 (CUDA C++ Programming Guide, technical specifications)."""
     found = _DIM3.fullmatch(cell.strip())
-    return (int(found[1]), int(found[2]), int(found[3])) if found else None
+    if not found:
+        return None
+    x, y, z = (int(part) for part in found.groups())
+    return (x, y, z) if 1 <= x < 2**31 and 1 <= y <= _MOST_YZ and 1 <= z <= _MOST_YZ else None
 
 
 def bounded(name: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from triage.errors import UnreadableReport
+from triage.readers.misspelt import told
 
 _SHOWN = 3
 _LONGEST = 24
@@ -21,7 +22,8 @@ _AGAIN = (
 class Strays:
     """Counts of rows: ``short`` ones lack the last cells, ``long`` ones have more than the header, ``odd`` ones are no
     rows of the table. ``sizes`` holds the cells of the first long row and of its header. ``illegible`` counts cells
-    that should hold a number and hold other text, ``examples`` the first distinct ones of them."""
+    that should hold a number and hold other text, ``examples`` the first distinct ones of them. ``misspelt`` maps
+    columns that nearly have the name of a counter to that counter, which the table lacks."""
 
     short: int = 0
     odd: int = 0
@@ -29,6 +31,7 @@ class Strays:
     sizes: tuple[int, int] = (0, 0)
     illegible: int = 0
     examples: dict[str, None] = field(default_factory=dict)
+    misspelt: dict[str, str] = field(default_factory=dict)
 
     def too_long(self, cells: int, header: int) -> None:
         """Counts a row of ``cells`` cells below a header of fewer."""
@@ -55,7 +58,7 @@ class Strays:
             shown = ", ".join(repr(text) for text in self.examples)
             many = f"{self.illegible:,} cells hold" if self.illegible > 1 else "1 cell holds"
             said.append(f"{many} no number where ncu writes one ({shown}): these values are unknown")
-        return said
+        return said + told(self.misspelt.items())
 
     def refusal(self, path: str, separator: str, quoted: bool) -> UnreadableReport:
         """Why a table gave no kernel at all. ``separator`` parts its cells, ``quoted`` says whether they are quoted."""
@@ -80,6 +83,7 @@ def total(parts: Iterable[Strays]) -> Strays:
         whole.odd += part.odd
         whole.long += part.long
         whole.illegible += part.illegible
+        whole.misspelt |= part.misspelt
         for text in part.examples:
             if len(whole.examples) < _SHOWN:
                 whole.examples[text] = None
