@@ -21,19 +21,25 @@ _NVTX_RANGE = re.compile(r'"([^"]+)"')
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Where each column of a header stands."""
+    """Where each column of a header stands; ``doubled`` has all places of those that stand there more than once."""
 
     header: tuple[str, ...]
     place: dict[str, int]
     nvtx: tuple[int, ...]
+    doubled: dict[str, tuple[int, ...]]
 
     @classmethod
     def of(cls, header: Sequence[str]) -> Columns:
         names = tuple(name.strip() for name in header)
-        place: dict[str, int] = {}
+        places: dict[str, list[int]] = {}
         for i, name in enumerate(names):
-            place.setdefault(name, i)
-        return cls(names, place, tuple(i for i, name in enumerate(names) if _NVTX.fullmatch(name)))
+            places.setdefault(name, []).append(i)
+        return cls(
+            names,
+            {name: at[0] for name, at in places.items()},
+            tuple(i for i, name in enumerate(names) if _NVTX.fullmatch(name)),
+            {name: tuple(at) for name, at in places.items() if name and len(at) > 1},
+        )
 
     @property
     def metrics(self) -> dict[str, int]:

@@ -90,7 +90,7 @@ class Gatherer:
 
     def _entry(self, table: int, columns: Columns, row: Sequence[str]) -> _Entry:
         name = columns.name(row)
-        key = (
+        key: tuple[object, ...] = (
             table,
             columns.cell(row, "ID"),
             columns.cell(row, "Process ID"),
@@ -100,9 +100,15 @@ class Gatherer:
             # An ID is one result, whatever noise got into a name; without IDs the name is all there is.
             "" if "ID" in columns.place else name,
         )
-        if self._recent is not None and self._recent[0] == key:
+        place = key
+        if self._recent is not None and self._recent[0] == place:
             return self._recent[1]
         entry = self._entries.get(key)
+        if entry is not None and entry.name != name:
+            # Rows of one result stand together, so noise in a name comes right behind its own; another name later on is
+            # another result whose ID starts over: tables appended without their header.
+            key = (*key, name)
+            entry = self._entries.get(key)
         if entry is None:
             for size in (columns.cell(row, "Grid Size"), columns.cell(row, "Block Size")):
                 if size and identity.dim3(size) is None:
@@ -120,7 +126,7 @@ class Gatherer:
                     process=columns.process(row),
                 ),
             )
-        self._recent = (key, entry)
+        self._recent = (place, entry)
         return entry
 
     def open(self, key: tuple[object, ...], kernel: Kernel) -> _Entry:

@@ -24,6 +24,7 @@ class Sheet:
     """What the rows of one raw table share: metric columns with their units, and how numbers are written."""
 
     __slots__ = (
+        "_doubled",
         "_numbers",
         "_others",
         "_sizes",
@@ -62,6 +63,7 @@ class Sheet:
         self._numbers = tuple(self.places[name] for name in read if is_number(name, self.scales[name][1]))
         known = set(self._numbers)
         self._others = tuple(at for name in read if (at := self.places[name]) not in known)
+        self._doubled = tuple(name for name in read if name in columns.doubled)
         self._sizes = tuple(
             place for name in ("Grid Size", "Block Size") if (place := columns.place.get(name)) is not None
         )
@@ -73,6 +75,7 @@ class Sheet:
         # One look at the whole row: most hold nothing odd.
         odd = [] if _PLAIN.fullmatch(_JOINT.join(numbers)) else numbers
         odd += [row[at] for at in self._others if at < wide and is_error(row[at])]
+        self.strays.disputed += sum(self._disputed(row, name) for name in self._doubled)
         for at in self._sizes:
             if at < wide and row[at].strip() and identity.dim3(row[at]) is None:
                 self.strays.no_number(row[at])
@@ -81,9 +84,15 @@ class Sheet:
             if isinstance(value, str):
                 self.strays.no_number(value)
 
+    def _disputed(self, row: Sequence[str], name: str) -> bool:
+        """Whether columns of one name say different things of a result."""
+        return len({row[at].strip() for at in self.columns.doubled[name] if at < len(row)}) > 1
+
     def metric(self, row: Sequence[str], name: str) -> Quantity | str | None:
         """The value of a metric in a row, ``None`` where there is none."""
         at = self.places[name]
+        if name in self.columns.doubled and self._disputed(row, name):
+            return None
         value = self.convention.value(row[at]) if at < len(row) else None
         if value is None or isinstance(value, str):
             return value

@@ -246,6 +246,7 @@ class RawTable:
     _torn: int = 0
     _unitless: int = 0
     _repeated: int = 0
+    _pages: int = 0
     _cut: bool = False
     _reads: int = field(default=0)
 
@@ -316,7 +317,7 @@ class RawTable:
         if batch:
             yield made()
         self._notes, self._broken, self._cut, self._torn = tuple(log.notes()), found.broken, found.cut, torn
-        self._unitless, self._repeated = unitless, repeated
+        self._unitless, self._repeated, self._pages = unitless, repeated, found.pages
 
     def close(self, tallies: Sequence[Tally]) -> Tally:
         from triage.readers import text
@@ -327,6 +328,7 @@ class RawTable:
         other = sum(tally.other for tally in tallies)
         if other:
             said.append(text.mixed(other))
+        said += text.pages(self._pages)
         said += text.torn(self._torn) + text.unitless(self._unitless)
         said += text.cut(self._broken + sum(tally.broken for tally in tallies), self._cut)
         said += total(tally.strays for tally in tallies).warnings()

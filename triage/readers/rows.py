@@ -10,6 +10,7 @@ from pathlib import Path
 
 from triage.errors import UnreadableReport
 from triage.readers.log import Log
+from triage.readers.text_page import is_kernel_line
 
 _LONGEST_LINE = 64 << 20
 # A row starts with the result's ID and the process's; inside an open cell a quote is doubled or ends the cell.
@@ -29,7 +30,8 @@ class Rows:
 
     ``log`` holds what stood around the table, ``broken`` counts rows that end in the middle of a cell, ``found``
     says whether a header was seen, ``separator`` and ``quoted`` how its cells are parted and whether they are quoted as
-    ncu does, ``cut`` whether the last row ends without a line break where that can mean a lost digit.
+    ncu does, ``cut`` whether the last row ends without a line break where that can mean a lost digit. ``pages`` counts
+    the results of text pages that stand around the table.
     """
 
     def __init__(self, lines: Iterable[str], log: Log) -> None:
@@ -38,6 +40,7 @@ class Rows:
         self.broken = 0
         self.found = False
         self.cut = False
+        self.pages = 0
         self.separator = ","
         self.quoted = True
 
@@ -80,6 +83,9 @@ class Rows:
                     continue
             row = self._row(line)
             if row is None:
+                self.pages += is_kernel_line(line)
+                # A row cut within its first cell has no separator; only the last line has no line break.
+                self.cut = self.found and not self.quoted and line.isdecimal()
                 self.log.feed(line)
                 continue
             quotes = row.count('"')

@@ -23,7 +23,8 @@ class Strays:
     """Counts of rows: ``short`` ones lack the last cells, ``long`` ones have more than the header, ``odd`` ones are no
     rows of the table. ``sizes`` holds the cells of the first long row and of its header. ``illegible`` counts cells
     that should hold a number and hold other text, ``examples`` the first distinct ones of them. ``misspelt`` maps
-    columns that nearly have the name of a counter to that counter, which the table lacks."""
+    columns that nearly have the name of a counter to that counter, which the table lacks. ``disputed`` counts values
+    that columns of one name tell differently."""
 
     short: int = 0
     odd: int = 0
@@ -32,6 +33,7 @@ class Strays:
     illegible: int = 0
     examples: dict[str, None] = field(default_factory=dict)
     misspelt: dict[str, str] = field(default_factory=dict)
+    disputed: int = 0
 
     def too_long(self, cells: int, header: int) -> None:
         """Counts a row of ``cells`` cells below a header of fewer."""
@@ -58,6 +60,9 @@ class Strays:
             shown = ", ".join(repr(text) for text in self.examples)
             many = f"{self.illegible:,} cells hold" if self.illegible > 1 else "1 cell holds"
             said.append(f"{many} no number where ncu writes one ({shown}): these values are unknown")
+        if self.disputed:
+            values = "values are" if self.disputed > 1 else "value is"
+            said.append(f"{self.disputed:,} {values} unknown: columns of the same name contradict each other")
         return said + told(self.misspelt.items())
 
     def refusal(self, path: str, separator: str, quoted: bool) -> UnreadableReport:
@@ -84,6 +89,7 @@ def total(parts: Iterable[Strays]) -> Strays:
         whole.long += part.long
         whole.illegible += part.illegible
         whole.misspelt |= part.misspelt
+        whole.disputed += part.disputed
         for text in part.examples:
             if len(whole.examples) < _SHOWN:
                 whole.examples[text] = None

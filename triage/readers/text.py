@@ -48,8 +48,10 @@ def _page(path: Path, content: Content) -> Profile:
     warnings = [*log.notes(), *_doubts(gatherer, convention), *strays.warnings()]
     if page.cut:
         warnings.append("the page is cut inside a table; what stood behind is lost")
+    kernels = gatherer.kernels()
+    warnings += repeats(gatherer.repeated)
     warnings.append("a text page carries rounded values of few metrics; a raw CSV or the .ncu-rep says more")
-    return Profile(path=str(path), kind="text-details", kernels=gatherer.kernels(), warnings=tuple(warnings))
+    return Profile(path=str(path), kind="text-details", kernels=kernels, warnings=tuple(warnings))
 
 
 def _doubts(gatherer: Gatherer, convention: cells.Convention) -> list[str]:
@@ -160,6 +162,7 @@ class Tables:
         said = _doubts(self._gatherer, self._convention or cells.Convention())
         if self._raw and len(self._gatherer):
             said.append(mixed(len(self._gatherer)))
+        said += pages(rows.pages)
         said += torn(self._torn) + unitless(self.bare) + cut(rows.broken, rows.cut)
         if self._cut_between_rows():
             said.append("the last result has far fewer metrics than the others: the file may be cut short")
@@ -216,7 +219,16 @@ def is_header(row: list[str]) -> bool:
 
 def mixed(others: int) -> str:
     """The warning for a raw page with ``others`` results of details tables in the same file."""
-    return f"the file mixes layouts; {others} results of its details tables are left out"
+    left = "results of its details tables are" if others > 1 else "result of its details table is"
+    return f"the file mixes layouts; {others} {left} left out"
+
+
+def pages(results: int) -> list[str]:
+    """The warning for ``results`` of text pages in a file with a table."""
+    if not results:
+        return []
+    left = "results of its text pages are" if results > 1 else "result of its text page is"
+    return [f"the file mixes layouts; {results} {left} left out: save each layout in a file of its own"]
 
 
 def torn(names: int) -> list[str]:

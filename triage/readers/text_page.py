@@ -46,12 +46,16 @@ class Page:
 
     def __init__(self) -> None:
         self._kernels: list[Kernel] = []
+        # Of each kernel the page it stands on and its place there; a process begins a page.
+        self._places: list[tuple[int, str]] = []
         self._rows: list[_Row] = []
         self.cut = False
 
     def read(self, lines: Iterable[str], log: Log) -> None:
         """Takes every line of the page; lines that belong to no table go to ``log``."""
         process: str | None = None
+        processes: set[str] = set()
+        page = on_page = 0
         section = ""
         edges: list[tuple[int, int]] = []
         filled = False
@@ -71,11 +75,16 @@ class Page:
                 filled = False
             elif is_kernel_line(line):
                 self._kernels.append(self._kernel(line, process))
+                on_page += 1
+                self._places.append((page, f"{on_page} of {process}" if process else ""))
                 section, edges = "", []
             elif found := _SECTION.match(line):
                 section, edges = found[1], []
             elif found := _PROCESS.match(line):
                 process = f"{found[2]} [{found[1]}]"
+                page += process in processes
+                on_page = 0
+                processes.add(process)
             else:
                 log.feed(line.strip() if "==" in line else line)
         self.cut = filled
@@ -108,7 +117,10 @@ class Page:
 
     def gather(self, gatherer: Gatherer, convention: cells.Convention) -> None:
         """Hands everything to ``gatherer``."""
-        entries = [gatherer.open((kernel.index,), kernel) for kernel in self._kernels]
+        entries = [
+            gatherer.open((page, place, kernel.index) if not place else (page, place), kernel)
+            for kernel, (page, place) in zip(self._kernels, self._places, strict=True)
+        ]
         for row in self._rows:
             gatherer.metric(entries[row.kernel], row.section, row.label, row.unit, row.text, convention)
 
