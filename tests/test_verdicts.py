@@ -92,6 +92,19 @@ def test_no_single_missing_counter_makes_a_forbidden_answer_of_a_calibration_ker
             assert entry.judge(answer.limiter) in ("right", "undecided") or answer.confidence == "low"
 
 
+def test_the_triage_set_says_what_nearly_all_counters_say() -> None:
+    """The captures of ncu's sections reduced to the columns that `triage profile` collected on the same chip."""
+    collected = {name for entry in THINNER for name in entry.metrics}
+    moved = {}
+    for entry in (*labelled(), *FULLER):
+        every = verdict(RULES, entry.metrics, entry.kernel.device.cc)
+        few = verdict(RULES, {n: v for n, v in entry.metrics.items() if n in collected}, entry.kernel.device.cc)
+        if few != every:
+            moved[entry.name] = few
+    # Of a kernel of microseconds that the set cannot place.
+    assert moved == {"quarter_wave_awake": None}
+
+
 def test_idle_sms_are_not_taken_for_waiting_warps_where_the_busiest_one_is_unknown() -> None:
     # So reports before ncu 2024 have it: the mean SM's cycles, and nothing of the busiest.
     answers = Counter()
