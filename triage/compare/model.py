@@ -31,10 +31,12 @@ class Collection:
 class State:
     """All launches of one kernel with one launch shape in one NVTX range, on one side of a comparison.
 
-    ``kernel`` carries the identity (its metrics are dropped); it is the launch whose time is nearest the median, and
-    limiter, facts, evidence and lines are that launch's. ``durations`` are in ns, in launch order; ``launches`` counts
-    those that were not timed too. ``limiters`` counts every answer over the launches, most frequent first. ``facts``
-    holds the facts that are known exactly (id to value); ``evidence`` names those that the verdict rests on.
+    ``limiter`` is the answer that holds for most of their time. ``kernel`` carries the identity (its metrics are
+    dropped); it is the launch with that answer whose time is nearest the median, and facts, evidence and lines are that
+    launch's, but for spills, which are those of the launch that spills most. ``durations`` are in ns, in launch order;
+    ``launches`` counts those that were not timed too. ``limiters`` counts every answer over the launches, most frequent
+    first; ``beside`` holds the other answers that are worth a word, each with its share of the time in percent.
+    ``facts`` holds the facts that are known exactly (id to value); ``evidence`` names those that the verdict rests on.
     """
 
     kernel: Kernel
@@ -47,6 +49,7 @@ class State:
     confidence: Confidence
     summary: str = ""
     limiters: tuple[tuple[str | None, int], ...] = ()
+    beside: tuple[tuple[str | None, float], ...] = ()
     contributors: tuple[str, ...] = ()
     evidence: tuple[str, ...] = ()
     facts: Mapping[str, float] = field(default_factory=dict)

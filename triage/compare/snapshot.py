@@ -12,6 +12,9 @@ from triage.model import Device, Finding, Report, Source
 
 _CONTROL = "collected with --{}-control none"
 _REPLAY = "collected with --replay-mode "
+SPILLS = ("spill_requests", "local_sectors")
+# An answer of launches with less than a tenth of the kernel's time is not worth a word.
+_LITTLE = 10.0
 
 
 def snapshot(report: Report) -> Snapshot:
@@ -59,8 +62,10 @@ def _state(found: list[Finding], collections: list[Collection]) -> State:
         finding.duration_ns for finding in found if finding.duration_ns is not None and finding.duration_ns > 0
     )
     limiters = Counter(finding.diagnosis.limiter for finding in found).most_common()
-    # The launch that stands for all: of those with the most frequent answer, the one nearest the median.
-    candidates = [finding for finding in found if finding.diagnosis.limiter == limiters[0][0]]
+    shares = _shares(found)
+    # The launch that stands for all: of those with the answer that most of the time has, the one nearest the median.
+    speaks = max(shares, key=lambda limiter: (shares[limiter], dict(limiters)[limiter]))
+    candidates = [finding for finding in found if finding.diagnosis.limiter == speaks]
     middle = median(durations) if durations else 0.0
     shown = min(candidates, key=lambda finding: abs((finding.duration_ns or 0.0) - middle))
     diagnosis = shown.diagnosis
@@ -72,6 +77,10 @@ def _state(found: list[Finding], collections: list[Collection]) -> State:
     executed = quantities.instructions(shown.kernel)
     if executed is not None:
         facts["instructions"] = executed
+    for name in SPILLS:
+        known = [fact for one in found if (fact := one.diagnosis.facts.get(name)) and fact.quantity is not None]
+        if known:
+            facts[name] = max(fact.low for fact in known)
     return State(
         kernel=replace(shown.kernel, metrics={}, lines=()),
         collection=collections[shown.source],
@@ -83,6 +92,7 @@ def _state(found: list[Finding], collections: list[Collection]) -> State:
         confidence=diagnosis.confidence,
         summary=diagnosis.summary,
         limiters=tuple(limiters),
+        beside=_beside(found, shares, speaks),
         contributors=tuple(item.limiter for item in diagnosis.contributors),
         evidence=tuple(item.fact for item in diagnosis.evidence if item.fact in facts),
         facts=facts,
@@ -90,3 +100,26 @@ def _state(found: list[Finding], collections: list[Collection]) -> State:
         lines=next((one.diagnosis.lines for one in (shown, *candidates) if one.diagnosis.lines), ()),
         fix=diagnosis.fixes[0].text if diagnosis.fixes else "",
     )
+
+
+def _shares(found: list[Finding]) -> dict[str | None, float]:
+    """Percent of the time that each answer holds for; of the launches where one of them was not timed."""
+    timed = all(finding.duration_ns is not None and finding.duration_ns > 0 for finding in found)
+    weights = [(finding.duration_ns or 0.0) if timed else 1.0 for finding in found]
+    whole = sum(weights)
+    shares: dict[str | None, float] = {}
+    for finding, weight in zip(found, weights, strict=True):
+        limiter = finding.diagnosis.limiter
+        shares[limiter] = shares.get(limiter, 0.0) + 100 * weight / whole
+    return shares
+
+
+def _beside(
+    found: list[Finding], shares: dict[str | None, float], speaks: str | None
+) -> tuple[tuple[str | None, float], ...]:
+    """The other answers that count. One that is never surer than ``low`` does not: launches that lie near a threshold
+    fall on both sides of it from run to run."""
+    answers = [one.diagnosis for one in found]
+    sure = {answer.limiter for answer in answers if answer.limiter is None or answer.confidence != "low"}
+    others = [(limiter, share) for limiter, share in shares.items() if limiter != speaks and limiter in sure]
+    return tuple(sorted((one for one in others if one[1] >= _LITTLE), key=lambda one: -one[1]))

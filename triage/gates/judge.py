@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from triage import quantities
 from triage.compare import Comparison, compare
 from triage.compare.model import Pair, Snapshot, State
-from triage.compare.snapshot import snapshot
+from triage.compare.snapshot import SPILLS, snapshot
 from triage.gates.config import changed
 from triage.gates.model import Config, Gates, Outcome, Result, State3
 from triage.gates.peaks import dram_peak
@@ -20,7 +20,6 @@ from triage.renderers import wording
 from triage.renderers.escape import clean, shorten
 from triage.rules.rulebook import Rulebook
 
-_SPILLS = ("spill_requests", "local_sectors")
 _SECTOR = 32
 
 
@@ -120,25 +119,38 @@ class _Asked:
 
     def _alone(self, pair: Pair, state: State, gates: Gates) -> Iterator[Outcome]:
         if gates.limiters is not None:
-            found = state.limiter or wording.UNDECIDED
-            expected = ", ".join(gates.limiters)
-            fine = found in gates.limiters
-            text = f"is limited by {found}" if state.limiter else "is undecided"
-            text = text if fine else f"{text}; expected is {expected}"
-            if state.limiter is None and not fine:
-                yield self._unknown("limiters", pair, gates, text)
-            else:
-                yield self._made("limiters", pair, "held" if fine else "violated", text)
+            yield self._limiters(pair, state, gates, gates.limiters)
         if gates.max_duration is not None:
             yield self._duration(pair, state, gates, gates.max_duration)
         if gates.min_effective_bandwidth is not None:
             yield self._bandwidth(pair, state, gates, gates.min_effective_bandwidth)
         if gates.spills:
             yield from self._spills(pair, state)
-        if gates.undecided and state.limiter is None:
-            yield self._made("undecided", pair, "violated", "is undecided: what limits it is not known")
-        elif gates.undecided:
-            yield self._made("undecided", pair, "held", f"is decided: {words.limiter(state)}")
+        if gates.undecided:
+            partly = next((share for limiter, share in state.beside if limiter is None), None)
+            if state.limiter is None:
+                yield self._made("undecided", pair, "violated", "is undecided: what limits it is not known")
+            elif partly is not None:
+                text = f"is undecided in launches that take {quantities.percent(partly)} of its time"
+                yield self._made("undecided", pair, "violated", text)
+            else:
+                yield self._made("undecided", pair, "held", f"is decided: {words.limiter(state)}")
+
+    def _limiters(self, pair: Pair, state: State, gates: Gates, expected: tuple[str, ...]) -> Outcome:
+        """Holds where every answer that counts is among the expected ones, whichever of them most of the time has."""
+        text = f"is limited by {state.limiter}" if state.limiter else "is undecided"
+        others = [(limiter or wording.UNDECIDED, share) for limiter, share in state.beside]
+        wrong = [(found, share) for found, share in others if found not in expected]
+        spoken = (state.limiter or wording.UNDECIDED) in expected
+        shown = wrong if spoken else others
+        text += "".join(f", by {found} in {quantities.percent(share)} of its time" for found, share in shown)
+        if spoken and not wrong:
+            return self._made("limiters", pair, "held", text)
+        text = f"{text}; expected is {', '.join(expected)}"
+        only_unknown = (spoken or state.limiter is None) and all(found == wording.UNDECIDED for found, _ in wrong)
+        if only_unknown:
+            return self._unknown("limiters", pair, gates, text)
+        return self._made("limiters", pair, "violated", text)
 
     def _duration(self, pair: Pair, state: State, gates: Gates, limit: float) -> Outcome:
         if state.median_ns is None:
@@ -165,7 +177,7 @@ class _Asked:
 
     def _spills(self, pair: Pair, state: State) -> Iterator[Outcome]:
         """Only what was measured: without the counters there is nothing to say, and most reports do not have them."""
-        for fact in _SPILLS:
+        for fact in SPILLS:
             now = state.facts.get(fact)
             if now is None:
                 continue

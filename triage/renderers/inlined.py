@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,9 @@ from triage.resources import folder
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+# Behind these a name may go on in the next line.
+_WORDS = re.compile(r"(?<=[_,<:/.])(?=[^\s_,<:/.])")
 
 
 def fill(template: str, context: dict[str, Any], *, css: tuple[str, ...], js: tuple[str, ...] = ()) -> str:
@@ -59,7 +63,15 @@ def _environment(templates: str) -> Environment:
         finalize=_finalize,
     )
     environment.filters.update(page.FILTERS)
+    environment.filters["breakable"] = _breakable
     return environment
+
+
+def _breakable(name: str) -> Any:
+    """A kernel's name that may wrap behind the marks that part its words, so that no word is broken in its middle."""
+    from markupsafe import Markup, escape
+
+    return Markup("<wbr>").join(escape(part) for part in _WORDS.split(clean(name)))
 
 
 def _finalize(value: Any) -> Any:
