@@ -169,6 +169,13 @@ def test_errors_are_one_line_and_a_hint(
     assert said in err and "hint: " in err and "Traceback" not in err
 
 
+def test_a_source_root_that_does_not_exist_is_a_usage_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert triage(monkeypatch, "check", HEAD, "--source-root", "nowhere") == 2
+    assert "the folder nowhere does not exist" in capsys.readouterr().err
+
+
 def test_faulty_gates_end_with_three(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path
 ) -> None:

@@ -53,3 +53,14 @@ def test_source_comes_from_disk_where_the_report_has_none(tmp_path: Path) -> Non
     found = commands.completed(made, [], [f"/src={tmp_path}"])
     assert found.findings[0].diagnosis.lines[0].text == "two"
     assert commands.completed(made, [], []) is made
+
+
+def test_a_source_map_of_the_team_is_seen_from_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "kernels").mkdir()
+    (tmp_path / "kernels" / "k.cu").write_text("one\ntwo\n")
+    (tmp_path / "triage.yaml").write_text("report: {source_map: /src=kernels}\n")
+    (tmp_path / "deeper").mkdir()
+    monkeypatch.chdir(tmp_path / "deeper")
+    diagnosis = replace(reports.CONFLICTS, lines=(LineFinding("/src/k.cu", 2, 100.0, "inst_executed"),))
+    made = reports.report(reports.finding(0, "k(int)", diagnosis, 1.0))
+    assert commands.completed(made, [], []).findings[0].diagnosis.lines[0].text == "two"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from triage import diagnose
 from triage.diagnosis.consistency import CONTRADICTION, check, read_by
-from triage.model import Kernel, Launch, Quantity
+from triage.model import Device, Kernel, Launch, Quantity
 from triage.readers import load
 from triage.rules import default_rulebook
 
@@ -93,6 +93,9 @@ def test_an_intact_kernel_has_no_doubts() -> None:
         ("sm__cycles_active.max", Quantity(6800, "cycle")),
         ("smsp__average_warps_issue_stalled_wait_per_issue_active.ratio", Quantity(300)),
         ("launch__block_size", Quantity(8192)),
+        ("launch__waves_per_multiprocessor", Quantity(0)),
+        ("launch__sm_count", Quantity(0)),
+        ("device__attribute_multiprocessor_count", Quantity(0)),
         # Events and sizes are counted: neither a share nor a rate.
         ("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", Quantity(2e6, "byte/s")),
         ("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", Quantity(5e5, "%")),
@@ -123,6 +126,16 @@ def test_the_launch_of_a_details_page_counts_too() -> None:
     assert check(told, NAMES).doubtful == {"launch__grid_size"}
     # Of a range the sizes are those of many launches.
     assert check(replace(told, workload="range"), NAMES).warnings == ()
+
+
+def test_two_compute_capabilities_of_one_result_contradict_each_other() -> None:
+    attribute = "device__attribute_compute_capability_"
+    told = {f"{attribute}major": Quantity(9), f"{attribute}minor": Quantity(0)}
+    intact = Kernel(0, "k", "k", device=Device(cc="9.0"), metrics={**INTACT, **told})
+    assert check(intact, NAMES).warnings == ()
+    (said,) = check(replace(intact, device=Device(cc="7.0")), NAMES).warnings
+    assert "the compute capability is 7.0 in one place and 9.0 in another" in said
+    assert check(replace(intact, device=Device()), NAMES).warnings == ()
 
 
 def test_percentages_that_cannot_be() -> None:

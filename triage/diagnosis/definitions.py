@@ -8,13 +8,12 @@ passes it is at least twice the widest deviation seen.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from triage.diagnosis.relations import Relation
+from triage.diagnosis.relation import Metrics, Relation
 from triage.model import Quantity
 
-Metrics = Mapping[str, Quantity | str]
 _ELAPSED, _ACTIVE = ".pct_of_peak_sustained_elapsed", ".pct_of_peak_sustained_active"
 _CYCLES = ("sm__cycles_active.avg", "sm__cycles_elapsed.max")
 # Numbers are printed with two decimals.

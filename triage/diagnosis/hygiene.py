@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from triage import quantities
 from triage.bystanders import bystander
-from triage.diagnosis.relations import OCCUPANCY_LIMITS
+from triage.diagnosis.launches import OCCUPANCY_LIMITS
 from triage.facts import FactSet
 from triage.magnitude import plausible
 from triage.model import Kernel, Quantity

@@ -7,16 +7,15 @@ printed digits need room on top of that.
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
 
+from triage.diagnosis import launches
+from triage.diagnosis.relation import Metrics, Relation, number
 from triage.model import Kernel, Quantity
 
-Metrics = Mapping[str, Quantity | str]
 # A percentage above this is a contradiction, not rounding (NVIDIA's guide, decision 0: "significantly above 100 %").
 MOST_PERCENT = 110.0
 _ELAPSED, _ACTIVE = ".pct_of_peak_sustained_elapsed", ".pct_of_peak_sustained_active"
@@ -46,8 +45,6 @@ _STALL, _PER_ISSUE = "smsp__average_warps_issue_stalled_", "_per_issue_active.ra
 _LATENCY = "smsp__average_warp_latency_per_inst_issued.ratio"
 _SAMPLED, _SAMPLES = "smsp__pcsamp_warps_issue_stalled_", "smsp__pcsamp_sample_count"
 _DURATION = "gpu__time_duration.sum"
-OCCUPANCY_LIMITS = tuple(f"launch__occupancy_limit_{what}" for what in ("registers", "shared_mem", "blocks", "warps"))
-_MOST_WARPS = "sm__maximum_warps_avg_per_active_cycle"
 _IDLE = "_not_issued"
 # Below so many nanoseconds the passes of one kernel differ too much to compare rates.
 _TOO_SHORT = 5000.0
@@ -70,10 +67,7 @@ _COUNTED = re.compile(
 _NO_COUNT = frozenset({"%", "byte", "ns", "hz"})
 # Metrics that no rule reads but that bear witness for others.
 WITNESSES = frozenset({
-    *(f"launch__{part}_dim_{axis}" for part in ("grid", "block") for axis in "xyz"),
-    "launch__grid_size", "launch__block_size", "launch__thread_count", "launch__sm_count",
-    "launch__waves_per_multiprocessor", "device__attribute_multiprocessor_count", "launch__cluster_size",
-    *OCCUPANCY_LIMITS, _MOST_WARPS,
+    *launches.WITNESSES,
     *(part for parts in _PARTS.values() for part in parts), _DURATION, _LATENCY, _SAMPLES,
     "sm__cycles_elapsed.max", "sm__cycles_elapsed.avg.per_second",
     "gpc__cycles_elapsed.max", "gpc__cycles_elapsed.avg.per_second",
@@ -82,18 +76,6 @@ WITNESSES = frozenset({
     "smsp__issue_active.avg.per_cycle_active", f"smsp__issue_active.avg{_ACTIVE}",
     *_ROLLUPS, *(f"breakdown:{name}" for name in _ROLLUPS),
 })  # fmt: skip
-
-
-class Relation(NamedTuple):
-    """Something that must hold between ``names``; ``text`` says what is wrong where it does not.
-
-    An ``exact`` one fixes each of its values by the others; a bound does not, so that it confirms none.
-    """
-
-    names: tuple[str, ...]
-    holds: bool
-    text: str = ""
-    exact: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,19 +125,19 @@ def relations(kernel: Kernel, names: frozenset[str]) -> Iterator[Relation]:
     yield from _impossible(metrics, plan)
     if kernel.workload == "kernel":
         # A range or graph has many launches: their sizes do not multiply.
-        yield from _launch(kernel)
-        yield from _waves(metrics)
+        yield from launches.of_launch(kernel)
+        yield from launches.of_waves(metrics)
     yield from _time(metrics, plan)
     yield from _rollups(metrics)
     yield from _stalls(metrics, plan)
     for lower, upper in plan.ordered:
-        low, high = _number(metrics, lower), _number(metrics, upper)
+        low, high = number(metrics, lower), number(metrics, upper)
         if low is not None and high is not None:
             yield Relation(
                 (lower, upper), low <= high * 1.01 + 1e-6, f"{lower} {low:g} is above {upper} {high:g}", exact=False
             )
     for elapsed, active in plan.shares:
-        low, high = _number(metrics, elapsed), _number(metrics, active)
+        low, high = number(metrics, elapsed), number(metrics, active)
         if low is not None and high is not None:
             yield Relation(
                 (elapsed, active), low <= high * 1.1 + 1, f"{elapsed} {low:g} is above {active} {high:g}", exact=False
@@ -165,11 +147,11 @@ def relations(kernel: Kernel, names: frozenset[str]) -> Iterator[Relation]:
 def _impossible(metrics: Metrics, plan: _Plan) -> Iterator[Relation]:
     """Values that nothing can have, and units that are not the metric's."""
     for name in plan.percents:
-        value = _number(metrics, name)
+        value = number(metrics, name)
         if value is not None and value > MOST_PERCENT:
             yield Relation((name,), False, f"{name} is {value:g} %")
     for name, limit in _LIMITS.items():
-        value = _number(metrics, name)
+        value = number(metrics, name)
         if value is not None and value > limit:
             yield Relation((name,), False, f"{name} is {value:g}")
     for name in plan.units:
@@ -199,77 +181,18 @@ def _dimension(name: str) -> str | None:
     return None
 
 
-def _launch(kernel: Kernel) -> Iterator[Relation]:
-    metrics = kernel.metrics
-    sizes: dict[str, float] = {}
-    for part, shape in (("grid", kernel.launch.grid), ("block", kernel.launch.block)):
-        name = f"launch__{part}_size"
-        size = _number(metrics, name)
-        if size is None:
-            continue
-        sizes[part] = size
-        axes = tuple(f"launch__{part}_dim_{axis}" for axis in "xyz")
-        extents = [_number(metrics, axis) for axis in axes]
-        told: tuple[float, ...] | None = shape
-        names: tuple[str, ...] = (name,)
-        if None not in extents:
-            told, names = tuple(each for each in extents if each is not None), (name, *axes)
-        if told is not None:
-            product = math.prod(told)
-            yield Relation(names, _same(product, size), f"{name} is {size:g} but its dimensions make {product:g}")
-    threads = _number(metrics, "launch__thread_count")
-    if threads is not None and len(sizes) == 2:
-        product = sizes["grid"] * sizes["block"]
-        names = ("launch__thread_count", "launch__grid_size", "launch__block_size")
-        yield Relation(names, _same(product, threads), f"launch__thread_count is {threads:g}, not {product:g}")
-
-
-def _waves(metrics: Metrics) -> Iterator[Relation]:
-    """Waves are the grid over what all SMs hold at once, and so are the warps of an SM; a launch has no more SMs than
-    the device."""
-    sms, device = _number(metrics, "launch__sm_count"), _number(metrics, "device__attribute_multiprocessor_count")
-    if sms is not None and device is not None:
-        pair = ("launch__sm_count", "device__attribute_multiprocessor_count")
-        yield Relation(pair, sms <= device, f"launch__sm_count is {sms:g} on a device of {device:g} SMs", exact=False)
-    limits = [_number(metrics, name) for name in OCCUPANCY_LIMITS]
-    for name, limit in zip(OCCUPANCY_LIMITS, limits, strict=True):
-        if limit is not None and limit < 1:
-            yield Relation((name,), False, f"{name} is {limit:g}, but the kernel ran")
-    known = [limit for limit in limits if limit]
-    if len(known) < len(limits):
-        return
-    block, warps = _number(metrics, "launch__block_size"), _number(metrics, _MOST_WARPS)
-    if block and warps is not None:
-        told = min(known) * math.ceil(block / 32)
-        text = f"{_MOST_WARPS} is {warps:g} but block size and occupancy limits make {told:g}"
-        yield Relation((_MOST_WARPS, "launch__block_size", *OCCUPANCY_LIMITS), _same(told, warps), text)
-    grid, waves = _number(metrics, "launch__grid_size"), _number(metrics, "launch__waves_per_multiprocessor")
-    # The product is 0 where a damaged file holds numbers too small for a float.
-    room = sms * min(known) if sms else 0.0
-    if room and grid and waves and not _number(metrics, "launch__cluster_size"):
-        told = grid / room
-        text = f"launch__waves_per_multiprocessor is {waves:g} but grid, SMs and occupancy limits make {told:.3g}"
-        names = ("launch__waves_per_multiprocessor", "launch__grid_size", "launch__sm_count", *OCCUPANCY_LIMITS)
-        yield Relation(names, abs(told - waves) <= 0.05 * told + 0.02, text)
-
-
-def _same(one: float, other: float) -> bool:
-    # Automatic units round to three digits.
-    return abs(one - other) <= 0.005 * max(abs(one), abs(other))
-
-
 def _time(metrics: Metrics, plan: _Plan) -> Iterator[Relation]:
     """Duration, cycles and clock; every count with its rate; issue rate and issue share."""
     ratio, share = "smsp__issue_active.avg.per_cycle_active", f"smsp__issue_active.avg{_ACTIVE}"
-    a, b = _number(metrics, ratio), _number(metrics, share)
+    a, b = number(metrics, ratio), number(metrics, share)
     if a is not None and b is not None:
         yield Relation((ratio, share), abs(100 * a - b) <= 2 + 0.05 * b, f"{share} is {b:g} but {ratio} is {a:g}")
-    duration = _number(metrics, _DURATION)
+    duration = number(metrics, _DURATION)
     if not duration:
         return
     for unit in ("sm", "gpc"):
         names = (f"{unit}__cycles_elapsed.max", f"{unit}__cycles_elapsed.avg.per_second")
-        cycles, clock = (_number(metrics, name) for name in names)
+        cycles, clock = (number(metrics, name) for name in names)
         if cycles and clock:
             told = cycles / clock * 1e9
             yield Relation(
@@ -279,7 +202,7 @@ def _time(metrics: Metrics, plan: _Plan) -> Iterator[Relation]:
             )
     if duration > _TOO_SHORT:
         for rate, sum_ in plan.rates:
-            per_second, count = _number(metrics, rate), _number(metrics, sum_)
+            per_second, count = number(metrics, rate), number(metrics, sum_)
             if count is not None and per_second is not None:
                 told = count / duration * 1e9
                 slack = 0.15 * max(told, per_second) + 1e9 / duration + _step(per_second)
@@ -295,12 +218,12 @@ def _step(value: float) -> float:
 def _rollups(metrics: Metrics) -> Iterator[Relation]:
     """A roll-up is the largest of its constituents."""
     for name in _ROLLUPS:
-        total, listed = _number(metrics, name), metrics.get(f"breakdown:{name}")
+        total, listed = number(metrics, name), metrics.get(f"breakdown:{name}")
         if total is None:
             continue
         told = isinstance(listed, str)
         named = listed.replace(" ", "").split(",") if isinstance(listed, str) else _PARTS[name]
-        parts = {part: value for part in named if (value := _number(metrics, part)) is not None}
+        parts = {part: value for part in named if (value := number(metrics, part)) is not None}
         if not parts:
             continue
         top = max(parts, key=lambda part: parts[part])
@@ -315,21 +238,16 @@ def _rollups(metrics: Metrics) -> Iterator[Relation]:
 
 def _stalls(metrics: Metrics, plan: _Plan) -> Iterator[Relation]:
     """Stall reasons add up to the latency between two issues, samples to their number."""
-    reasons = {name: value for name in plan.stalls if (value := _number(metrics, name)) is not None}
-    latency = _number(metrics, _LATENCY)
+    reasons = {name: value for name in plan.stalls if (value := number(metrics, name)) is not None}
+    latency = number(metrics, _LATENCY)
     if reasons and latency:
         total = sum(reasons.values())
         holds = total <= 1.1 * latency + 0.5 and (len(reasons) < _MOST_STALLS or total >= 0.9 * latency - 0.5)
         text = f"the stall reasons add up to {total:.3g} of a latency of {latency:.3g}"
         yield Relation((*reasons, _LATENCY), holds, text)
-    sampled = {name: value for name in plan.samples if (value := _number(metrics, name)) is not None}
-    samples = _number(metrics, _SAMPLES)
+    sampled = {name: value for name in plan.samples if (value := number(metrics, name)) is not None}
+    samples = number(metrics, _SAMPLES)
     if sampled and samples is not None:
         total = sum(sampled.values())
         text = f"{total:g} samples have a reason, of {samples:g}"
         yield Relation((*sampled, _SAMPLES), total <= 1.02 * samples + 2, text, exact=False)
-
-
-def _number(metrics: Metrics, name: str) -> float | None:
-    found = metrics.get(name)
-    return found.value if isinstance(found, Quantity) else None

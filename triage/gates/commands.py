@@ -51,9 +51,10 @@ def check(
     """Hold a report against the gates of triage.yaml: exit code 10 and one line for each that is violated."""
     from triage import commands
     from triage.compare.commands import raise_if_failed
-    from triage.errors import FaultyRules
+    from triage.errors import FaultyRules, UsageError
     from triage.gates import output
     from triage.output import is_standard
+    from triage.paths import is_dir
 
     try:
         rulebook = commands.rulebook(rules, profile)
@@ -61,6 +62,8 @@ def check(
         # The faults of the file with the gates come first, and all at once.
         configured(config)
         raise
+    if not is_dir(source_root):
+        raise UsageError(f"the folder {source_root} does not exist", "give --source-root the root of the repository")
     gates = configured(config, rulebook)
     read = [path for path in (config, base_of(baseline, gates)) if path is not None]
     commands.claim([sarif, junit, markdown], [file], [*rules, *read])

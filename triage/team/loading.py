@@ -19,6 +19,7 @@ from triage.team.packs import read_packs
 from triage.team.shapes import REPORT, TEAM
 
 NAME = "triage.yaml"
+_REPORTS = (".html", ".htm", ".md", ".json", ".txt")
 
 
 def find(start: Path) -> Path | None:
@@ -129,7 +130,7 @@ def _roofs(document: Document, root: Map) -> Path | None:
     text = checks.text(document, root, "roofs")
     home = document.path.resolve().parent
     path = home / text
-    if Path(text).is_absolute() or not Path(real(path)).is_relative_to(home):
+    if _leads_out(home, text):
         document.fault(root, "roofs", "outside", f"{text!r} points outside of the folder of {document.path.name}")
         return None
     if not is_file(path):
@@ -153,15 +154,29 @@ def _report(document: Document, root: Map) -> ReportOptions:
     checks.keys(document, value, REPORT)
     text = checks.text(document, value, "output")
     home = document.path.resolve().parent
-    if text and (Path(text).is_absolute() or not Path(real(home / text)).is_relative_to(home)):
+    if text and _leads_out(home, text):
         document.fault(value, "output", "outside", f"{text!r} points outside of the folder of {document.path.name}")
-    if "\0" in text:
-        document.fault(value, "output", "value", f"{text!r} is no name of a file")
+    elif text and ("\0" in text or Path(text).suffix.lower() not in _REPORTS):
+        # It is overwritten without a question: no file of the team's own sources may stand there.
+        document.fault(value, "output", "value", f"{text!r} is no name of a report: it ends in {', '.join(_REPORTS)}")
     chosen = ""
     if "format" in value:
         chosen = checks.choice(document, value, "format", ("html", "md", "json", "text"), "text")
-    maps = checks.texts(document, value, "source_map")
-    for pair in maps:
-        if "=" not in pair:
-            document.fault(value, "source_map", "value", f"{pair!r} is no map: write FROM=TO")
-    return ReportOptions(chosen, str(home / text) if text else "", maps)
+    maps = [_map(document, value, home, pair) for pair in checks.texts(document, value, "source_map")]
+    return ReportOptions(chosen, str(home / text) if text else "", tuple(maps))
+
+
+def _map(document: Document, value: Map, home: Path, pair: str) -> str:
+    """A source map with its folder as seen from the file that names it: what lies there may end in a report."""
+    start, sign, folder = pair.partition("=")
+    if not sign or not start or not folder or "\0" in folder:
+        document.fault(value, "source_map", "value", f"{pair!r} is no map: write FROM=TO")
+    elif _leads_out(home, folder):
+        message = f"{folder!r} points outside of the folder of {document.path.name}; give it with --source-map"
+        document.fault(value, "source_map", "outside", message)
+    return f"{start}={home / folder}"
+
+
+def _leads_out(home: Path, text: str) -> bool:
+    """Whether a path of the file leaves its folder, links followed."""
+    return Path(text).is_absolute() or not Path(real(home / text)).is_relative_to(home)
