@@ -226,8 +226,6 @@ class RowBatch:
         tables = text.Tables(self.path, metrics, convention=self.convention, keep=keep, bare=self.bare)
         tables.read(parsed())
         kernels = tables.raw
-        if not kernels and tables.strays.long:
-            raise tables.strays.refusal(str(self.path), self.separator, '"' in self.head[0])
         return kernels, Tally(strays=tables.strays, broken=broken, other=tables.others, found=len(kernels))
 
 
@@ -248,6 +246,8 @@ class RawTable:
     _repeated: int = 0
     _pages: int = 0
     _cut: bool = False
+    _separator: str = ","
+    _quoted: bool = True
     _reads: int = field(default=0)
 
     @classmethod
@@ -318,10 +318,16 @@ class RawTable:
             yield made()
         self._notes, self._broken, self._cut, self._torn = tuple(log.notes()), found.broken, found.cut, torn
         self._unitless, self._repeated, self._pages = unitless, repeated, found.pages
+        self._separator, self._quoted = found.separator, found.quoted
 
     def close(self, tallies: Sequence[Tally]) -> Tally:
         from triage.readers import text
 
+        strays = total(tally.strays for tally in tallies)
+        found = sum(tally.found for tally in tallies)
+        if strays.long and not found:
+            # One piece without a kernel is damage; all of them are a table of another kind.
+            raise strays.refusal(str(self.path), self._separator, self._quoted)
         said = [*self._notes]
         if self.convention.warning:
             said.append(self.convention.warning)
@@ -331,6 +337,6 @@ class RawTable:
         said += text.pages(self._pages)
         said += text.torn(self._torn) + text.unitless(self._unitless)
         said += text.cut(self._broken + sum(tally.broken for tally in tallies), self._cut)
-        said += total(tally.strays for tally in tallies).warnings()
+        said += strays.warnings()
         said += text.repeats(self._repeated)
-        return Tally("csv-raw", None, tuple(said), found=sum(tally.found for tally in tallies))
+        return Tally("csv-raw", None, tuple(said), found=found)
