@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import io
 import json
 import os
 import subprocess
@@ -11,6 +12,7 @@ import time
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from test_readers_framing import stored
@@ -142,6 +144,29 @@ def test_what_could_not_be_unpacked_is_said(
     read = _load(tmp_path, stored(whole), "x.ncu-repz")
     assert _values(read.kernels) == _values(profile.kernels) and read.ncu_version is None
     assert "clocks" in read.warnings[-1] and "pip install backports.zstd" in read.warnings[-1]
+
+
+class Damaged(io.BytesIO):
+    """Unpacked data whose damage at ``at`` shows as soon as a read would come near it, as with a library that unpacks
+    128 kB at once."""
+
+    at = 25
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if self.tell() + (size or 0) > self.at:
+            raise ValueError("Data corruption detected")
+        return super().read(size)
+
+
+def test_damage_that_shows_early_leaves_the_whole_blocks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    library = SimpleNamespace(ZstdError=ValueError, open=lambda path: Damaged(bytes(range(100))))
+    monkeypatch.setattr(zstd, "library", lambda: library)
+    with ncu_rep.unpacked(tmp_path / "a.ncu-repz", (10, 20, 30, 40)) as path:
+        assert path.read_bytes() == bytes(range(20))
+    with ncu_rep.unpacked(tmp_path / "a.ncu-repz", (10, 20)) as path:
+        assert path.read_bytes() == bytes(range(20))
+    with ncu_rep.unpacked(tmp_path / "a.ncu-repz", (50,)) as path:
+        assert path.read_bytes() == b""
 
 
 @needs_library

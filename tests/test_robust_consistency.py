@@ -138,6 +138,20 @@ def test_two_compute_capabilities_of_one_result_contradict_each_other() -> None:
     assert check(replace(intact, device=Device()), NAMES).warnings == ()
 
 
+@pytest.mark.parametrize("nanoseconds", [36_352e9, 36_352e3, 6e3])
+def test_a_duration_that_no_clock_fits_is_found(nanoseconds: float) -> None:
+    """One flipped bit made seconds of nanoseconds, and of the cycles only the active ones had kept their name."""
+    metrics = {
+        "gpu__time_duration.sum": Quantity(nanoseconds, "ns"),
+        "sm__cycles_active.max": Quantity(67_621, "cycle"),
+    }
+    kernel = Kernel(0, "k", "k", metrics=metrics)
+    doubts = check(kernel, NAMES)
+    assert "gpu__time_duration.sum" in doubts.doubtful and "no clock is that" in doubts.warnings[0]
+    metrics["gpu__time_duration.sum"] = Quantity(36_352, "ns")
+    assert check(replace(kernel, metrics=metrics), NAMES).warnings == ()
+
+
 def test_percentages_that_cannot_be() -> None:
     name = "lts__t_sector_hit_rate.pct"
     assert check(altered(name, Quantity(103.6, "%")), NAMES | {name}).warnings == ()

@@ -48,6 +48,9 @@ _DURATION = "gpu__time_duration.sum"
 _IDLE = "_not_issued"
 # Below so many nanoseconds the passes of one kernel differ too much to compare rates.
 _TOO_SHORT = 5000.0
+# No SM runs slower or faster (Hz): idle clocks of the smallest GPUs are above 100 MHz, and some SM is active as long as
+# a kernel lasts.
+_CLOCKS = (20e6, 6e9)
 # So many of the nineteen reasons make the sum worth comparing from below too.
 _MOST_STALLS = 15
 # The largest value there can be, whatever the chip.
@@ -201,6 +204,15 @@ def _time(metrics: Metrics, plan: _Plan) -> Iterator[Relation]:
                 f"{_DURATION} is {duration:g} ns but its cycles and clock make {told:.0f} ns",
             )
     if duration > _TOO_SHORT:
+        for name in ("sm__cycles_active.max", "sm__cycles_elapsed.max", "gpc__cycles_elapsed.max"):
+            cycles = number(metrics, name)
+            if cycles:
+                hertz = cycles / duration * 1e9
+                text = f"{_DURATION} is {duration:g} ns, but {name} is {cycles:g}: no clock is that"
+                slow_or_fast = "slow" if hertz < _CLOCKS[0] else "fast"
+                yield Relation(
+                    (_DURATION, name), _CLOCKS[0] <= hertz <= _CLOCKS[1], f"{text} {slow_or_fast}", exact=False
+                )
         for rate, sum_ in plan.rates:
             per_second, count = number(metrics, rate), number(metrics, sum_)
             if count is not None and per_second is not None:

@@ -97,7 +97,7 @@ def read(
     # The library refuses a report with a broken tail, or makes an empty result of it; up to its last whole block it
     # is a report like any other. (And it unpacks a compressed tail whole, however large that is.)
     if compressed and frame.fault and frame.results:
-        found = collected_from(unpacked(path, frame.ends[-1]))
+        found = collected_from(unpacked(path, frame.ends))
     else:
         found = attempt(whole if fault and whole and (compressed or frame.results) else None)
     if frame.results and len(found.records) < frame.results and frame.fault and not compressed:
@@ -146,9 +146,7 @@ def read_lines(
     ending = process.Ending()
     frame = survey(path, compressed=True).frame if compressed else framing.Framing()
     broken = bool(frame.fault and frame.results)
-    with (
-        unpacked(path, frame.ends[-1]) if broken else readable(path, ".ncu-repz" if compressed else ".ncu-rep") as known
-    ):
+    with unpacked(path, frame.ends) if broken else readable(path, ".ncu-repz" if compressed else ".ncu-rep") as known:
         records = process.run(
             {**request, "path": str(known)},
             deadline=time.monotonic() + timeout_s, memory_bytes=memory_bytes or DEFAULT_MEMORY, ending=ending,
@@ -211,12 +209,21 @@ def readable(path: Path, suffix: str = ".ncu-rep", cut: int | None = None) -> It
 
 
 @contextmanager
-def unpacked(path: Path, size: int) -> Iterator[Path]:
-    """The first ``size`` bytes of a compressed report, as a report of their own."""
+def unpacked(path: Path, ends: Sequence[int]) -> Iterator[Path]:
+    """A compressed report up to the last of its whole blocks, which end at ``ends``, as a report of its own."""
+    unpacker = zstd.library()
+    broken = (unpacker.ZstdError, EOFError)
     with tempfile.TemporaryDirectory(prefix="triage-") as folder:
         stand_in = Path(folder) / "report.ncu-rep"
-        with zstd.library().open(path) as source, stand_in.open("wb") as target:
-            _copy(source, target, size)
+        with unpacker.open(path) as source, stand_in.open("wb") as target:
+            whole = 0
+            try:
+                for end in ends:
+                    _copy(source, target, end - whole)
+                    whole = end
+            except broken:
+                # Damage shows as far ahead as the library unpacks at once: sooner here than where the frame was walked.
+                target.truncate(whole)
         yield stand_in
 
 
