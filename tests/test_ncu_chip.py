@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
+
+import pytest
 
 from triage.asking import Said
 from triage.ncu.chip import Chip, cache_folder, cached, parse, query
@@ -96,7 +99,40 @@ def test_a_failed_query_is_not_kept(tmp_path: Path) -> None:
 def test_cache_folder_follows_the_environment(tmp_path: Path) -> None:
     assert cache_folder({"XDG_CACHE_HOME": "/x"}) == Path("/x/ncu-triage")
     assert cache_folder({"HOME": "/h"}) == Path("/h/.cache/ncu-triage")
-    assert cache_folder({}).name == "ncu-triage"
+    assert cache_folder({}) is None
+
+
+def test_without_a_home_nothing_is_kept_where_others_write(tmp_path: Path) -> None:
+    answers = Answers()
+    assert cached(NCU, {}, tmp_path, answers).metrics
+    asked = len(answers.asked)
+    cached(NCU, {}, tmp_path, answers)
+    assert len(answers.asked) == 2 * asked
+
+
+@pytest.mark.parametrize(
+    "odd", ['"device": 3, "metrics": ["a__x"]', '"device": "d", "metrics": [null]', '"metrics": 3']
+)
+def test_a_cache_of_other_types_is_none(tmp_path: Path, odd: str) -> None:
+    env = {"XDG_CACHE_HOME": str(tmp_path)}
+    first = cached(NCU, env, tmp_path, Answers())
+    (file,) = (tmp_path / "ncu-triage").glob("*.json")
+    key = json.dumps(json.loads(file.read_text())["key"])
+    file.write_text(f'{{"key": {key}, {odd}}}')
+    assert cached(NCU, env, tmp_path, Answers()) == first
+
+
+def test_only_a_regular_file_of_ours_is_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    env, answers = {"XDG_CACHE_HOME": str(tmp_path)}, Answers()
+    first = cached(NCU, env, tmp_path, answers)
+    (file,) = (tmp_path / "ncu-triage").glob("*.json")
+    asked = len(answers.asked)
+    with monkeypatch.context() as other:
+        other.setattr(os, "getuid", lambda: file.stat().st_uid + 1)
+        assert cached(NCU, env, tmp_path, answers) == first and len(answers.asked) == 2 * asked
+    file.unlink()
+    os.mkfifo(file)
+    assert cached(NCU, env, tmp_path, Answers()) == first
 
 
 def test_an_empty_chip_has_no_device() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -203,3 +204,40 @@ def test_the_mapping_names_limiters_that_exist_and_no_entry_is_hidden() -> None:
         assert set(reading.limiters) <= set(RULES.limiters), reading
         assert not any(one.rule == reading.rule and one.focus in reading.focus for one in seen), reading
         seen.append(reading)
+
+
+def leaves(value: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """The places of all values of a JSON document, lists and tables included."""
+    if path:
+        yield path
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in items:
+        yield from leaves(part, (*path, key))
+
+
+def test_a_validation_of_other_types_is_read_or_refused_in_one_line() -> None:
+    names = [one.entry.kernel for one in committed().judged[:2]]
+    small = replace(
+        committed(),
+        judged=tuple(replace(one, advice=Advice("r", 3.0, "global")) for one in committed().judged[:2]),
+        rounds=tuple(replace(one, answers={n: one.answers.get(n) for n in names}) for one in committed().rounds[:2]),
+        checks={(names[0], names[1]): True},
+        skipped=(Skipped("k", "p", "why"),),
+    )
+    text = jsonform.render(small)
+    refused = 0
+    for path in leaves(json.loads(text)):
+        for odd in (None, True, 3, -1.5, "\x1b[31mx", [], {}, [None]):
+            changed = json.loads(text)
+            part = changed
+            for key in path[:-1]:
+                part = part[key]
+            part[path[-1]] = odd
+            try:
+                read = jsonform.parse(json.dumps(changed), "v.json")
+            except UnreadableReport:
+                refused += 1
+                continue
+            # What was read can be shown in every form.
+            assert textform.render(read) and page.render(read, tuple(RULES.limiters), "x") and jsonform.render(read)
+    assert refused > 300

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from triage.asking import Run, ask
 from triage.ncu.find import Ncu
+from triage.paths import read
 
 COLLECTIONS = ("profiling", "launch", "source", "warpsampling", "groups")
 _DEVICE = re.compile(r"^(?:Device|Chip)s?\s+(.+?)(?:\s+\((\w+)\))?\s*$")
@@ -26,6 +27,8 @@ _METRIC = re.compile(r"^([A-Za-z][\w.:]*)\s+(?:Counter|Ratio|Throughput|Other|Un
 _FORMAT = 1
 # Seconds for one list of metrics, which takes a few.
 _LIST_S = 120
+# Bytes of a cache; the names of one chip are some hundred thousand.
+_LARGEST = 64 << 20
 # Computed by section files, not collected: ncu ends the run when one of them is asked for by name.
 _NOT_BY_NAME = ("derived__",)
 # Always in a report, whatever is asked for.
@@ -100,27 +103,43 @@ def gpus(root: Path = Path("/")) -> str:
     return "|".join(parts)
 
 
-def cache_folder(env: Mapping[str, str]) -> Path:
-    """``$XDG_CACHE_HOME/ncu-triage``, by default ``~/.cache/ncu-triage``."""
+def cache_folder(env: Mapping[str, str]) -> Path | None:
+    """``$XDG_CACHE_HOME/ncu-triage``, by default ``~/.cache/ncu-triage``; ``None`` without either: a folder that other
+    users can make first is no place for what decides which counters a GPU has."""
     if base := env.get("XDG_CACHE_HOME"):
         return Path(base) / "ncu-triage"
-    return Path(env["HOME"], ".cache", "ncu-triage") if env.get("HOME") else Path(tempfile.gettempdir(), "ncu-triage")
+    return Path(env["HOME"], ".cache", "ncu-triage") if env.get("HOME") else None
 
 
 def cached(ncu: Ncu, env: Mapping[str, str], root: Path = Path("/"), run: Run = ask) -> Chip:
     """:func:`query`, remembered on disk for this ncu, these GPUs, this driver and this ``CUDA_VISIBLE_DEVICES``.
     A cache that cannot be read or written costs time, never the run."""
     key = "|".join((str(_FORMAT), str(ncu.path), ncu.version_text, gpus(root), env.get("CUDA_VISIBLE_DEVICES", "")))
-    file = cache_folder(env) / f"metrics-{hashlib.sha256(key.encode()).hexdigest()[:20]}.json"
-    with suppress(OSError, ValueError, LookupError, TypeError, RecursionError):
-        kept = json.loads(file.read_text())
-        if kept["key"] == key and kept["metrics"]:
-            return Chip(kept["device"], frozenset(kept["metrics"]))
+    folder = cache_folder(env)
+    if folder is None:
+        return query(ncu, run)
+    file = folder / f"metrics-{hashlib.sha256(key.encode()).hexdigest()[:20]}.json"
+    chip = _kept(file, key)
+    if chip is not None:
+        return chip
     chip = query(ncu, run)
     if chip.metrics:
         with suppress(OSError):
             _write(file, json.dumps({"key": key, "device": chip.device, "metrics": sorted(chip.metrics)}))
     return chip
+
+
+def _kept(file: Path, key: str) -> Chip | None:
+    """What the cache says for ``key``; ``None`` for anything that this program of this user did not write."""
+    with suppress(OSError, ValueError, LookupError, TypeError, RecursionError):
+        if hasattr(os, "getuid") and file.stat().st_uid != os.getuid():
+            return None
+        kept = json.loads(read(file, _LARGEST))
+        device, metrics = kept["device"], kept["metrics"]
+        texts = isinstance(device, str) and isinstance(metrics, list) and all(isinstance(each, str) for each in metrics)
+        if kept["key"] == key and metrics and texts:
+            return Chip(device, frozenset(metrics))
+    return None
 
 
 def _write(file: Path, text: str) -> None:

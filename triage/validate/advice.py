@@ -18,6 +18,7 @@ from typing import Any
 
 from triage.errors import NothingProfiled, UnreadableReport
 from triage.paths import read
+from triage.renderers.escape import clean
 from triage.validate.model import Advice
 
 SCHEMA = "triage/ncu-advice/1"
@@ -25,6 +26,8 @@ _CHILD = Path(__file__).with_name("advice_child.py")
 _MAPPING = Path(__file__).with_name("ncu_rules.yaml")
 _TIMEOUT_S = 300
 _LARGEST = 256 << 20
+# What a file ends in whose values are not what they should be.
+_ODD = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +81,15 @@ def load(path: Path) -> tuple[Advised, ...]:
     Raises UnreadableReport for anything else, NothingProfiled for a report whose kernels have no rule results.
     """
     if path.suffix == ".json":
-        return _records(_digested(path))
-    records = _records(_from_report(path))
+        digested = _digested(path)
+        try:
+            return _records(digested)
+        except _ODD as fault:
+            raise _no_digest(path, fault) from fault
+    try:
+        records = _records(_from_report(path))
+    except _ODD as fault:
+        raise UnreadableReport(f"the rule results of {path} cannot be read", "the file may be damaged") from fault
     if not any(one.results for one in records):
         raise NothingProfiled(
             f"{path} holds no rule results with an estimate", "collect it with `ncu --set full --apply-rules yes`"
@@ -130,8 +140,13 @@ def _digested(path: Path) -> list[dict[str, Any]]:
         if content["schema"] != SCHEMA:
             raise ValueError(f"its schema is {content['schema']!r}")
         return list(content["kernels"])
-    except (OSError, ValueError, LookupError, TypeError, RecursionError) as fault:
-        raise UnreadableReport(f"{path} is no digest of ncu's advice: {fault}", "give a report or a digest") from fault
+    except _ODD as fault:
+        raise _no_digest(path, fault) from fault
+
+
+def _no_digest(path: Path, fault: Exception) -> UnreadableReport:
+    why = f"{type(fault).__name__} {clean(str(fault))[:80]}"
+    return UnreadableReport(f"{path} is no digest of ncu's advice: {why}", "give a report or a digest")
 
 
 def _from_report(path: Path) -> list[dict[str, Any]]:

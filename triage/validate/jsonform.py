@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
-from dataclasses import asdict, fields
-from typing import Any, TypeVar
+from dataclasses import asdict
+from typing import Any, TypeVar, get_args, get_type_hints
 
 from triage.errors import UnreadableReport
 from triage.validate.manifest import Calibration
@@ -98,7 +99,7 @@ def parse(text: str, name: str) -> Validation:
             judged=tuple(_read(one) for one in content["kernels"]),
             checks={(str(one["kernel"]), str(one["twin"])): bool(one["ok"]) for one in content["checks"]},
             rounds=tuple(
-                Round(float(one["scale"]), dict(one["answers"]), str(one["source"])) for one in content["rounds"]
+                Round(float(one["scale"]), _answers(one["answers"]), str(one["source"])) for one in content["rounds"]
             ),
             skipped=tuple(_plain(Skipped, one) for one in content["skipped"]),
         )
@@ -107,9 +108,45 @@ def parse(text: str, name: str) -> Validation:
 
 
 def _plain(kind: type[T], values: Mapping[str, Any]) -> T:
-    """A type of plain values from the keys it knows; what a newer version added is passed over."""
-    names = {one.name for one in fields(kind)}  # type: ignore[arg-type]
-    return kind(**{key: value for key, value in values.items() if key in names})
+    """A type of plain values from the keys it knows, each of the type it is declared as; what a newer version added is
+    passed over."""
+    declared = get_type_hints(kind)
+    for key, value in values.items():
+        if key in declared and not _is(value, declared[key]):
+            raise TypeError(f"{key} is {value!r:.40}")
+    return kind(**{key: value for key, value in values.items() if key in declared})
+
+
+def _is(value: Any, hint: Any) -> bool:
+    kinds = tuple(get_args(hint) or (hint,))
+    if isinstance(value, bool):
+        return bool in kinds
+    # JSON writes a whole number without a point.
+    return isinstance(value, (*kinds, int) if float in kinds else kinds)
+
+
+def _text_or_none(value: Any, key: str) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    raise TypeError(f"{key} is {value!r:.40}")
+
+
+def _number_or_none(value: Any, key: str) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise TypeError(f"{key} is {value!r:.40}")
+    return float(value)
+
+
+def _texts(value: Any, key: str, least: int = 0) -> tuple[str, ...]:
+    if not isinstance(value, list) or len(value) < least or not all(isinstance(each, str) for each in value):
+        raise TypeError(f"{key} is {value!r:.40}")
+    return tuple(value)
+
+
+def _answers(values: Mapping[str, Any]) -> dict[str, str | None]:
+    return {str(kernel): _text_or_none(answer, "answer") for kernel, answer in values.items()}
 
 
 def _read(one: Mapping[str, Any]) -> Judged:
@@ -117,12 +154,12 @@ def _read(one: Mapping[str, Any]) -> Judged:
     entry = Calibration(
         kernel=str(known["kernel"]),
         file=str(known["file"]),
-        accept=tuple(known["accept"]),
-        forbid=tuple(known["forbid"]),
-        twin=known["twin"],
+        accept=_texts(known["accept"], "accept", 1),
+        forbid=_texts(known["forbid"], "forbid"),
+        twin=_text_or_none(known["twin"], "twin"),
         why=str(known["why"]),
-        fix=known["fix"],
-        at={float(scale): tuple(ids) for scale, ids in known["at"].items()},
+        fix=_text_or_none(known["fix"], "fix"),
+        at={float(scale): _texts(ids, "at") for scale, ids in known["at"].items()},
         keeps=bool(known["keeps"]),
         trap=bool(known["trap"]),
         min_cc=int(known["min_cc"]),
@@ -131,18 +168,19 @@ def _read(one: Mapping[str, Any]) -> Judged:
     advice = None
     if told is not None:
         advice = Advice(
-            str(told["rule"]), float(told["speedup"]), str(told["kind"]), tuple(told["focus"]), tuple(told["limiters"])
-        )
+            str(told["rule"]), float(told["speedup"]), str(told["kind"]),
+            _texts(told["focus"], "focus"), _texts(told["limiters"], "limiters"),
+        )  # fmt: skip
     return Judged(
         entry=entry,
-        limiter=one["limiter"],
+        limiter=_text_or_none(one["limiter"], "limiter"),
         confidence=str(one["confidence"]),
         summary=str(one["summary"]),
         fix=str(one["first_fix"]),
-        bound=one["bound"],
-        missing=tuple(one["missing"]),
-        time_us=one["time_us"],
-        twin_us=one["twin_us"],
+        bound=_number_or_none(one["bound"], "bound"),
+        missing=_texts(one["missing"], "missing"),
+        time_us=_number_or_none(one["time_us"], "time_us"),
+        twin_us=_number_or_none(one["twin_us"], "twin_us"),
         walk=str(one["walk"]),
         advice=advice,
         source=str(one["source"]),
