@@ -13,14 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triage.compare import compare
-from triage.errors import UnreadableReport
-from triage.gates import baseline
+from triage.errors import NothingProfiled, UnreadableReport
+from triage.gates import baseline, scalars
+from triage.gates.baseline_form import form_of
+from triage.gates.baseline_load import load
+from triage.model import Device, Launch
 
 
 def again(tmp_path: Path, text: str) -> compared.Snapshot:
     path = tmp_path / "baseline.yaml"
     path.write_text(text, encoding="utf-8")
-    return baseline.load(path)
+    return load(path)
 
 
 def test_a_capture_comes_back_as_it_went(tmp_path: Path) -> None:
@@ -81,36 +84,9 @@ def test_hostile_names_come_back_as_they_went(tmp_path: Path, name: str) -> None
 def test_any_text_comes_back(text: str) -> None:
     from triage.rules import yamlfile
 
-    document = yamlfile.Document(Path("x"), "x", text=f"key: {baseline._scalar(text)}\n")
+    document = yamlfile.Document(Path("x"), "x", text=f"key: {scalars.text(text)}\n")
     yamlfile._parse(document)
     assert document.root["key"] == "".join("\ufffd" if 0xD800 <= ord(c) <= 0xDFFF else c for c in text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"{baseline.MAGIC}\n",
-        f"{baseline.MAGIC}\nkernels: 5\n",
-        f"{baseline.MAGIC}\nkernels:\n- 5\n",
-        f"{baseline.MAGIC}\nkernels:\n- {{grid: [1, 2, 3]}}\n",
-        f"{baseline.MAGIC}\nkernels:\n- {{name: a, durations_ns: [fast]}}\n",
-        f"{baseline.MAGIC}\nkernels:\n- {{name: a, facts: {{b: c}}}}\n",
-        f"{baseline.MAGIC}\nkernels: &a [*a]\n",
-        "kernels: [",
-    ],
-)
-def test_damaged_baselines_are_refused(tmp_path: Path, text: str) -> None:
-    with pytest.raises(UnreadableReport) as caught:
-        again(tmp_path, text)
-    assert caught.value.details and caught.value.exit_code == 3
-
-
-def test_odd_values_are_left_out_and_not_guessed(tmp_path: Path) -> None:
-    text = (
-        f"{baseline.MAGIC}\nkernels:\n- {{name: a, grid: [1, x, 3], launches: many, nvtx: 3, lines: 4, facts: [1]}}\n"
-    )
-    one = again(tmp_path, text).states[0]
-    assert one.kernel.launch.grid is None and one.durations == () and one.median_ns is None and one.facts == {}
 
 
 def test_too_large_is_said_when_it_is_written() -> None:
@@ -121,4 +97,25 @@ def test_too_large_is_said_when_it_is_written() -> None:
 
 
 def test_a_report_is_no_baseline(tmp_path: Path) -> None:
-    assert not baseline.is_baseline(compared.REPEATS) and not baseline.is_baseline(tmp_path / "none")
+    assert form_of(compared.REPEATS) is None and form_of(tmp_path / "none") is None
+
+
+def test_without_a_kernel_none_is_written() -> None:
+    with pytest.raises(NothingProfiled):
+        baseline.dump(side())
+
+
+def test_what_a_damaged_report_says_of_sizes_is_left_out_and_comes_back_unknown(tmp_path: Path) -> None:
+    one = replace(
+        state("a", grid=(10**20, 1, 1), line=3), kernel=replace(state("a").kernel, device=Device("X", sms=-1))
+    )
+    odd = replace(one, lines=(replace(one.lines[0], share=float("nan")),))
+    loaded = again(
+        tmp_path, baseline.dump(side(replace(odd, kernel=replace(odd.kernel, launch=Launch((10**20, 1, 1))))))
+    )
+    assert loaded.device.sms is None and loaded.states[0].kernel.launch.grid is None and loaded.states[0].lines == ()
+
+
+def test_a_kernel_of_an_unknown_gpu_stays_one(tmp_path: Path) -> None:
+    loaded = again(tmp_path, baseline.dump(side(state("a"), state("a", device=Device()))))
+    assert sorted(str(one.kernel.device.name) for one in loaded.states) == ["NVIDIA H200", "None"]

@@ -111,6 +111,18 @@ def test_a_committed_baseline_stands_for_the_report(
     assert "takes 8.08x the time" in capsys.readouterr().out.replace("\n", " ")
 
 
+def test_a_baseline_that_lost_a_kernel_does_not_pass(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    assert triage(monkeypatch, "baseline", BASE, "-o", "base.yaml") == 0
+    text = (folder / "base.yaml").read_text()
+    (folder / "base.yaml").write_text(text[: text.index('- name: "transpose')])
+    assert triage(monkeypatch, "check", HEAD, "--baseline", "base.yaml") == 3
+    err = capsys.readouterr().err
+    assert "written with 2 kernels of 75 facts, and has 1 kernel" in err and "hint: write it again" in err
+    assert triage(monkeypatch, "diff", "base.yaml", HEAD) == 3
+
+
 def test_what_the_team_expects_of_a_kernel_is_a_gate(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path
 ) -> None:

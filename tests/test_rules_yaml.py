@@ -29,12 +29,28 @@ BOMB = "a: &a [x, x]\n" + "".join(
         ("a: 1\nb: 2\na: 3\n", "x.yaml:3:1", "duplicate-key"),
         ("a:\n\t- 1\n", "x.yaml:2:1", "yaml"),
         (b"a: \xff\xfe\n", "x.yaml:1:1", "encoding"),
+        ("a: 1\n".encode("utf-16") + b"x", "x.yaml:2:1", "encoding"),
+        ("a: 1\nb:\n<<<<<<< HEAD\n  c: 1\n=======\n  c: 2\n>>>>>>> main\n", "x.yaml:3:1", "conflict"),
+        ("a: 1\n=======\nb: 2\n", "x.yaml:2:1", "conflict"),
         ("a: [1, 2\n", "x.yaml", "yaml"),
         ("[" * 2000 + "]" * 2000, "x.yaml", "yaml"),
         ("a: 1\n---\nb: 2\n", "x.yaml", "yaml"),
         ("x" * 1_000_001, "x.yaml:1:1", "too-large"),
     ],
-    ids=["bomb", "object", "duplicate", "tab", "encoding", "open", "deep", "two documents", "large"],
+    ids=[
+        "bomb",
+        "object",
+        "duplicate",
+        "tab",
+        "encoding",
+        "utf-16",
+        "conflict",
+        "half",
+        "open",
+        "deep",
+        "two documents",
+        "large",
+    ],
 )
 def test_refused_with_a_position(tmp_path: Path, content: str | bytes, place: str, word: str) -> None:
     started = time.monotonic()
@@ -56,3 +72,12 @@ def test_positions_are_those_of_the_keys(tmp_path: Path) -> None:
     assert root.places == {"a": (1, 1), "b": (2, 1)}
     assert root["b"].places["d"] == (4, 3)
     assert root["b"]["d"].places == [(4, 7), (4, 10)]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])
+def test_what_a_shell_or_editor_makes_of_the_encoding_is_read(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "x.yaml"
+    mark = "" if encoding in ("utf-16", "utf-8-sig") else "\ufeff"
+    path.write_bytes(f"{mark}a: größer\r\n".encode(encoding))
+    document = read(path)
+    assert document.root == {"a": "größer"} and not document.faults

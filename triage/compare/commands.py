@@ -133,11 +133,12 @@ def read(file: Path, rulebook: Rulebook, launches: Launches | None = None, kerne
     from triage.choosing import matches
     from triage.compare.selection import Launches, select
     from triage.compare.snapshot import snapshot
-    from triage.gates import baseline
+    from triage.gates.baseline_form import form_of
+    from triage.gates.baseline_load import load
 
     wanted = launches or Launches()
-    if baseline.is_baseline(file):
-        loaded = baseline.load(file)
+    if form_of(file) is not None:
+        loaded = load(file)
         if wanted != Launches():
             raise UsageError(f"{file} is a baseline: its launches are folded", "select launches of reports only")
         return replace(loaded, states=tuple(state for state in loaded.states if matches(state.kernel, kernel)))

@@ -65,13 +65,17 @@ def content(path: Path) -> Content:
     for magic, what, hint in _FOREIGN:
         if head.startswith(magic):
             raise UnreadableReport(f"{path} is {what}, not a report", hint or _WANTED)
-    encoding = _encoding(head)
-    if encoding is None:
+    coding = encoding(head)
+    if coding is None:
         raise UnreadableReport(f"{path} is neither a report nor text", _WANTED)
-    return Content("text", status.st_size, encoding)
+    if head[:4096].decode(coding, "replace").lstrip("\ufeff \r\n").startswith("# triage baseline "):
+        raise UnreadableReport(
+            f"{path} is a baseline of triage, not a report", f"compare with it: triage check REPORT --baseline {path}"
+        )
+    return Content("text", status.st_size, coding)
 
 
-def _encoding(head: bytes) -> str | None:
+def encoding(head: bytes) -> str | None:
     """The encoding of a text, ``None`` for binary data."""
     for mark, name in (
         (codecs.BOM_UTF8, "utf-8-sig"),

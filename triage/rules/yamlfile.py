@@ -6,6 +6,8 @@ documents and files over 1 MB are refused, with their line; nothing is ever cons
 
 from __future__ import annotations
 
+import codecs
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,10 @@ from typing import Any
 import yaml
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+# What PowerShell puts before the text that it redirects into a file.
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+# What git leaves in a file until somebody has decided.
+_CONFLICT = re.compile(r"^(?:<{7}|>{7}|\|{7}) .*|^={7}$", re.M)
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 40
 # Longer digits are no measurement, and Python would need long to turn them into a number.
@@ -100,12 +106,13 @@ def read(path: Path, shown: str | None = None) -> Document:
         if len(raw) > MAX_BYTES:
             document.at((1, 1), "too-large", f"the file has more than {MAX_BYTES} bytes, which is all that is read")
             return document
-        document.text = raw.decode("utf-8-sig")
+        document.text = raw.decode("utf-16" if raw.startswith(_UTF16) else "utf-8-sig")
     except OSError as fault:
         document.at((1, 1), "unreadable", f"cannot be read: {fault.strerror}")
         return document
     except UnicodeDecodeError as fault:
-        document.at((raw[: fault.start].count(b"\n") + 1, 1), "encoding", "is not UTF-8")
+        said = "is damaged UTF-16" if raw.startswith(_UTF16) else "is not UTF-8"
+        document.at((raw[: fault.start].count(b"\n") + 1, 1), "encoding", said)
         return document
     _parse(document)
     return document
@@ -119,6 +126,10 @@ def _parse(document: Document) -> None:
         node = loader.get_single_node()
         document.root = _value(document, node, 0) if node is not None else Map()
     except yaml.MarkedYAMLError as fault:
+        if conflict := _CONFLICT.search(document.text):
+            line = document.text.count("\n", 0, conflict.start()) + 1
+            document.at((line, 1), "conflict", "holds a merge conflict that was not resolved")
+            return
         mark = fault.problem_mark or fault.context_mark
         place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
         document.at(place, "yaml", (fault.problem or "not valid YAML").replace("\n", " "))
