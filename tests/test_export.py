@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import runpy
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -175,7 +176,8 @@ def test_interrupted_it_writes_the_reports_that_were_read(
 
     monkeypatch.setattr(room, "_report", read)
     target = tmp_path / "table.csv"
-    monkeypatch.setattr(sys, "argv", ["triage", "export", *[str(compared.REPEATS)] * 3, "-o", str(target)])
+    copies = [shutil.copy(compared.REPEATS, tmp_path / f"{number}.csv") for number in range(3)]
+    monkeypatch.setattr(sys, "argv", ["triage", "export", *map(str, copies), "-o", str(target)])
     stop = 0
     assert cli.run() == 130 and not target.exists(), "nothing was read"
     stop = 2
@@ -183,6 +185,38 @@ def test_interrupted_it_writes_the_reports_that_were_read(
     assert len(pandas.read_csv(target)) == 120
     said = capsys.readouterr().err
     assert "interrupted: it holds 2 of 3 reports" in said and "Traceback" not in said
+
+
+def test_a_report_that_is_named_twice_is_in_the_table_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("b.csv", "a.csv"):
+        shutil.copy(compared.REPEATS, name)
+    Path("link.csv").symlink_to("a.csv")
+    names = ["b.csv", "a.csv", "./b.csv", str(tmp_path / "a.csv"), "link.csv"]
+    monkeypatch.setattr(sys, "argv", ["triage", "export", *names, "-m", "none", "-o", "t.csv"])
+    assert cli.run() == 0
+    found = pandas.read_csv("t.csv")
+    assert list(dict.fromkeys(found["report"])) == ["b.csv", "a.csv"] and len(found) == 120
+    assert not found.duplicated(subset=[*KEYS, "name"]).any()
+    assert "note:" not in capsys.readouterr().err
+
+
+def test_a_glob_that_matches_nothing_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["-m", "gpu__time_duration", "-m", "gpu__time*", "-m", "nope*\x1b[31m"]
+    target = str(tmp_path / "t.csv")
+    monkeypatch.setattr(sys, "argv", ["triage", "export", str(compared.REPEATS), *words, "-o", target])
+    assert cli.run() == 0
+    notes = [line for line in capsys.readouterr().err.splitlines() if line.startswith("note: ")]
+    said = "matches no metric of these reports"
+    assert len(notes) == 2 and all(said in line and line.isprintable() for line in notes)
+    assert notes[0] == f"note: -m 'gpu__time_duration' {said} (did you mean 'gpu__time_duration.sum'?)"
+    monkeypatch.setattr(sys, "argv", ["triage", "export", "none.csv", "-m", "none", "-m", "gpu*", "-o", target])
+    assert cli.run() == 2
+    assert "other globs stand beside it" in capsys.readouterr().err
 
 
 def test_names_and_texts_of_a_report_are_inert_in_a_table(tmp_path: Path) -> None:

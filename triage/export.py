@@ -21,7 +21,7 @@ import typer
 from triage import output as out
 from triage.errors import UsageError
 from triage.model import Finding, Quantity, Report
-from triage.paths import INTERRUPTED
+from triage.paths import INTERRUPTED, real
 from triage.renderers.escape import clean
 
 if TYPE_CHECKING:
@@ -57,6 +57,13 @@ def export(
     from triage import commands
 
     target = check_target(output)
+    if "none" in metrics and len(metrics) > 1:
+        raise UsageError("-m none takes no metric at all, and other globs stand beside it", "leave one of them out")
+    # A row stands once, however often a file is named: its key would not be one otherwise.
+    once: dict[str, Path] = {}
+    for file in files:
+        once.setdefault(real(file), file)
+    files = list(once.values())
     commands.claim([target], files, rules)
     rulebook = commands.rulebook(rules, None)
     wanted = commands.wanted_metrics(rulebook) if "none" in metrics else None
@@ -69,6 +76,8 @@ def export(
             raise
     table = frame(reports, metrics=tuple(metrics), facts=facts)
     write(table, target)
+    for said in unmatched(reports, metrics):
+        print(f"note: {said}", file=sys.stderr)
     print(f"wrote {clean(str(target))}: {len(table):,} rows, {len(table.columns):,} columns", file=sys.stderr)
     if len(reports) < len(files):
         print(f"{INTERRUPTED}: it holds {len(reports):,} of {len(files):,} reports", file=sys.stderr)
@@ -107,6 +116,18 @@ def frame(reports: Sequence[Report], *, metrics: Sequence[str] = (), facts: bool
     table = pandas.DataFrame({name: _column([row.get(name) for row in rows], name) for name in (*fixed, *told, *rest)})
     table.attrs["units"] = units
     return table
+
+
+def unmatched(reports: Sequence[Report], globs: Sequence[str]) -> list[str]:
+    """A sentence for each glob of metrics that matches none of these reports; ``none`` is no glob."""
+    from triage.ncu.suggest import closest
+
+    names = {name for report in reports for finding in report.findings for name in finding.kernel.metrics}
+    return [
+        clean(f"-m {glob!r} matches no metric of these reports{closest(glob, names)}")
+        for glob in dict.fromkeys(globs)
+        if glob != "none" and not any(fnmatchcase(name, glob) for name in names)
+    ]
 
 
 def check_target(path: Path) -> Path:
