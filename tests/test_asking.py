@@ -105,3 +105,32 @@ def test_foreign_words_are_shown_inert_and_short() -> None:
     assert words.startswith("red") and len(words) <= 200 and words.isprintable()
     assert Said(0, "").words("nothing") == Said(0, "\x1b[2J\n").words("nothing") == "nothing"
     assert Said(124, "half an answer", "it did not answer").words("nothing") == "it did not answer"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.parametrize(
+    ("program", "crash"),
+    [
+        ("echo half; kill -SEGV $$", "it crashed (SIGSEGV)"),
+        # The status of a shell whose child crashed: ncu is such a script.
+        ("sh -c 'echo half; kill -ABRT $$' 2>/dev/null", "it crashed (SIGABRT)"),
+        ("echo half; kill -KILL $$", "it was ended by SIGKILL"),
+        ("echo half; exit 3", ""),
+        ("echo half; exit 130", ""),
+        ("echo half; exit 255", ""),
+        ("echo half", ""),
+    ],
+)
+def test_a_crash_is_told_from_an_answer(program: str, crash: str) -> None:
+    # A second command keeps the shell from becoming its child.
+    said = ask(["sh", "-c", program if "sh -c" not in program else f"{program}; exit $?"], 20)
+    assert said.text == "half\n" and said.crash == said.broken == crash
+    assert said.words("nothing") == (f"{crash}: half" if crash else "half")
+
+
+def test_what_a_crash_says_of_itself() -> None:
+    assert Said(-11, "").words("nothing") == "it crashed (SIGSEGV)"
+    assert Said(0xC0000005, "").words("nothing") == "it crashed (status 0xc0000005)"
+    assert Said(-999, "").crash == "it was ended by signal 999"
+    assert Said(124, "", "it did not answer").crash == "" and Said(124, "", "it did not answer").broken
+    assert Said(-6, "begun\n==ERROR== no driver\n").words("nothing") == "it crashed (SIGABRT): no driver"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from triage.asking import Said
+from triage.asking import Said, ask
 from triage.ncu.doctor import Check, examine, print_table, works
 from triage.ncu.machine import Machine, installed
 
@@ -184,14 +185,97 @@ def test_words_of_other_programs_are_shown_inert(tmp_path: Path) -> None:
     assert all(line.isprintable() for line in stream.getvalue().splitlines())
 
 
-@pytest.mark.parametrize(
-    ("text", "found"), [("release 13.0\n", "release 13.0 at"), ("nothing\n", "unknown release at")]
-)
-def test_an_nvcc_that_says_its_version_otherwise(tmp_path: Path, text: str, found: str) -> None:
+def check_of(tmp_path: Path, tool: str, said: Said, what: str, **changes: Any) -> Check:
+    """One check on the healthy machine, where ``tool`` answers ``said`` instead."""
     good = machine(tmp_path)
 
     def run(command: Sequence[str], timeout: float) -> Said:
-        return Said(0, text) if Path(command[0]).name == "nvcc" else good.run(command, timeout)
+        words = " ".join([Path(command[0]).name, *command[1:2]])
+        return said if words.startswith(tool) else good.run(command, timeout)
 
-    check = next(check for check in examine(machine(tmp_path, run=run)) if check.what == "nvcc")
-    assert check.found.startswith(found)
+    return next(check for check in examine(machine(tmp_path, run=run, **changes)) if check.what == what)
+
+
+@pytest.mark.parametrize(
+    ("said", "state", "found"),
+    [
+        (Said(0, "release 13.0\n"), "ok", "release 13.0 at"),
+        (Said(0, "nothing\n"), "note", "unknown release at"),
+        (Said(-11, ""), "missing", "it crashed (SIGSEGV)"),
+        (Said(-11, "release 13.0\n"), "missing", "it crashed (SIGSEGV): release 13.0"),
+        (Said(139, ""), "missing", "it crashed (SIGSEGV)"),
+        (Said(1, "cannot open shared object\n"), "missing", "cannot open shared object"),
+        (Said(1, ""), "missing", "it ended with status 1"),
+        (Said(124, "", "it did not answer within 9 s"), "missing", "it did not answer within 9 s"),
+    ],
+)
+def test_what_nvcc_may_say(tmp_path: Path, said: Said, state: str, found: str) -> None:
+    check = check_of(tmp_path, "nvcc", said, "nvcc")
+    assert check.state == state and found in check.found
+
+
+def test_programs_that_crash_are_told_as_such(tmp_path: Path) -> None:
+    smi = check_of(tmp_path, "nvidia-smi", Said(-11, H200), "GPU")
+    assert smi.state == "bad" and "nvidia-smi: it crashed (SIGSEGV)" in smi.found
+    ncu = check_of(tmp_path, "ncu --version", Said(134, "Version 2025.3.1.0\n"), "ncu")
+    assert ncu.state == "bad" and "it crashed (SIGABRT)" in ncu.found
+    metrics = (DATA / "ncu_query_profiling.txt").read_text()
+    chip = check_of(tmp_path, "ncu --query-metrics", Said(139, metrics), "ncu and this GPU")
+    assert chip.state == "bad" and "it crashed (SIGSEGV)" in chip.found
+
+
+def test_gpus_are_counted_by_kind(tmp_path: Path) -> None:
+    check = examine(machine(tmp_path, smi=H200 * 8 + "A100, 8.0, 580.1, Disabled\n"))[1]
+    assert check.found == "8 x NVIDIA H200 (CC 9.0), A100 (CC 8.0)"
+
+
+def test_what_other_programs_say_without_end_stays_a_few_lines(tmp_path: Path) -> None:
+    rows = "".join(f"{'A' * 50_000} {number}, 9.0, {'5' * 5_000}, x\n" for number in range(100))
+    rows += "".join(f"GPU {number}, 9.0, 580, x\n" for number in range(200_000))
+    devices = "".join(f"Device {'D' * 300} {number}\nm__x Counter\n" for number in range(3000))
+    bare = machine(tmp_path, smi=rows)
+
+    def run(command: Sequence[str], timeout: float) -> Said:
+        return Said(0, devices) if "--query-metrics" in command else bare.run(command, timeout)
+
+    started = time.monotonic()
+    checks = examine(machine(tmp_path, smi=rows, run=run))
+    stream = io.StringIO()
+    print_table(checks, stream)
+    assert time.monotonic() - started < 5
+    assert len(stream.getvalue()) < 8000 and checks[1].found.endswith("more than 64 in all")
+    driverless = machine(tmp_path, smi="\n".join(f"GPU {n}, 9.0, 580, x" for n in range(60)))
+    assert "52 more kinds" in examine(driverless)[1].found
+
+
+def test_programs_that_hang_share_one_limit_and_a_word_is_said(tmp_path: Path) -> None:
+    said: list[str] = []
+    started = time.monotonic()
+    checks = {check.what: check for check in examine(machine(tmp_path, run=hanging), 1.5, said.append)}
+    assert time.monotonic() - started < 5
+    assert said == ["asking nvidia-smi, ncu and nvcc, 1.5 s at most", ""]
+    assert all("did not answer" in checks[what].found for what in ("GPU", "ncu", "nvcc"))
+
+
+def hanging(command: Sequence[str], timeout: float) -> Said:
+    return ask(["sleep", "100"], timeout)
+
+
+def test_a_list_of_metrics_that_the_limit_cut_off_says_nothing_about_ncu(tmp_path: Path) -> None:
+    good = machine(tmp_path)
+
+    def run(command: Sequence[str], timeout: float) -> Said:
+        return ask(["sleep", "100"], timeout) if "--query-metrics" in command else good.run(command, timeout)
+
+    checks = examine(machine(tmp_path, run=run), 0.6)
+    check = next(check for check in checks if check.what == "ncu and this GPU")
+    assert check.state == "note" and check.found.startswith("not known: ") and "--query-metrics" in check.helps
+    stream = io.StringIO()
+    print_table(checks, stream)
+    assert "Whether `triage profile` works here is not known" in " ".join(stream.getvalue().split())
+
+
+def test_a_quick_machine_is_asked_without_a_word(tmp_path: Path) -> None:
+    said: list[str] = []
+    examine(machine(tmp_path), say=said.append)
+    assert said == []

@@ -78,6 +78,14 @@ def test_without_help_every_option_is_assumed() -> None:
     assert ncu.version_text == "unknown" and ncu.has("rename-kernels")
 
 
+@pytest.mark.parametrize(
+    "half", [Said(139, "  --filter-mode arg"), Said(124, "  --filter-mode arg", "it did not answer")]
+)
+def test_half_a_page_of_help_denies_no_option(half: Said) -> None:
+    answers = {"--version": Said(0, "Version 2025.3.1.0 (build 1)"), "--help": half}
+    assert inspect(Path("ncu"), lambda command, timeout: answers[command[1]]).has("rename-kernels")
+
+
 def test_an_ncu_that_does_not_run_says_why() -> None:
     with pytest.raises(NcuFailed, match=r"libfoo\.so is missing"):
         inspect(Path("ncu"), lambda command, timeout: Said(127, "libfoo.so is missing\n"))

@@ -25,6 +25,13 @@ _PIECE = 1 << 16
 # A killed process is gone at once, unless it hangs inside a driver.
 _REAP_S = 2.0
 _LONGEST_WORDS = 200
+# Signals that a program gets for a fault of its own. A shell that started it gives 128 and the signal as its status.
+_FAULTS = frozenset({"SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE", "SIGSEGV", "SIGSYS"})
+_SHELL = 128
+# Windows reports an exception as the status: 0xC0000005 is an access violation.
+_WINDOWS_FAULT = 0xC0000000
+# What is being asked now, in whatever thread.
+_asked: set[subprocess.Popen[bytes]] = set()
 
 Run = Callable[[Sequence[str], float], "Said"]
 
@@ -38,9 +45,31 @@ class Said:
     text: str
     fault: str = ""
 
+    @property
+    def crash(self) -> str:
+        """``it crashed (SIGSEGV)`` or ``it was ended by SIGKILL``; empty where it ended by itself or was given up."""
+        if self.fault:
+            return ""
+        if self.status >= _WINDOWS_FAULT:
+            return f"it crashed (status {self.status:#x})"
+        shell = self.status > _SHELL
+        try:
+            name = signal.Signals(self.status - _SHELL if shell else -self.status).name
+        except ValueError:
+            return f"it was ended by signal {-self.status}" if self.status < 0 else ""
+        if name in _FAULTS:
+            return f"it crashed ({name})"
+        # A status above 128 may be one of the program's own; that of a kill is as good as never.
+        return f"it was ended by {name}" if not shell or name == "SIGKILL" else ""
+
+    @property
+    def broken(self) -> str:
+        """Why the answer may lack its end: it was given up, or crashed. Empty for a whole one."""
+        return self.fault or self.crash
+
     def words(self, otherwise: str) -> str:
-        """What to tell a person about a failed answer: why it was given up, else its first error or line, made inert
-        and short; ``otherwise`` where it said nothing."""
+        """What to tell a person about a failed answer: why it was given up, that it crashed, else its first error or
+        line, made inert and short; ``otherwise`` where it said nothing."""
         from triage.renderers.escape import clean, shorten
 
         chosen = self.fault
@@ -48,6 +77,8 @@ class Said:
             lines = [line.strip() for line in self.text.splitlines() if line.strip()]
             error = next((line for line in lines if "==ERROR==" in line), lines[0] if lines else "")
             chosen = error.replace("==ERROR== ", "")
+            if self.crash:
+                chosen = f"{self.crash}: {chosen}" if chosen else self.crash
         # Cut before it is cleaned: one line may be as long as the whole answer.
         return shorten(clean(chosen[: 20 * _LONGEST_WORDS]).strip() or otherwise, _LONGEST_WORDS)
 
@@ -107,6 +138,7 @@ def ask(command: Sequence[str], timeout: float, limit: int = LIMIT, into: IO[byt
     except ValueError:
         return Said(127, f"{command[0]!r} is no name of a program")
     assert process.stdout is not None
+    _asked.add(process)
     answer = _Answer(process.stdout, limit, into)
     given_up = "it was interrupted"
     try:
@@ -117,8 +149,16 @@ def ask(command: Sequence[str], timeout: float, limit: int = LIMIT, into: IO[byt
         answer.thread.join(GRACE_S)
         # One that left the group may hold the pipe still; what it says is no part of the answer.
         answer.over = True
+        _asked.discard(process)
     status = 124 if given_up or process.returncode is None else process.returncode
     return Said(status, bytes(answer.data).decode("utf-8", "replace"), given_up)
+
+
+def give_up() -> None:
+    """End every program that is being asked, so that the threads which wait for an answer go on at once."""
+    for process in list(_asked):
+        if process.returncode is None:
+            _kill(process)
 
 
 def _wait(process: subprocess.Popen[bytes], answer: _Answer, timeout: float) -> str:
@@ -139,10 +179,14 @@ def _wait(process: subprocess.Popen[bytes], answer: _Answer, timeout: float) -> 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """Ends the program and all that it started in its group."""
+    _kill(process)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_REAP_S)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
     with suppress(OSError):
         if os.name == "posix":
             os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(_REAP_S)

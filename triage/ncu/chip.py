@@ -79,7 +79,7 @@ def query(ncu: Ncu, run: Run = ask) -> Chip:
                 continue
             command += ["--query-metrics-collection", collection]
         said = run(command, _LIST_S)
-        if said.fault:
+        if said.broken:
             # Half a list would make metrics look absent that are there.
             return Chip(warning=f"ncu could not list this GPU's metrics: {said.words('')}")
         for device, names in parse(said.text).items():

@@ -188,6 +188,10 @@ def doctor() -> None:
     from triage.ncu.doctor import examine, print_table, works
     from triage.ncu.machine import Machine
 
-    checks = examine(Machine())
+    def say(word: str) -> None:
+        if sys.stderr.isatty():
+            print(f"\r\033[K{word}", end="", file=sys.stderr, flush=True)
+
+    checks = examine(Machine(), say=say)
     print_table(checks, sys.stdout)
     raise typer.Exit(0 if works(checks) else 4)

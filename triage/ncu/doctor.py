@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TextIO
 
 from triage.errors import NcuFailed
 from triage.ncu.chip import Chip, cached
-from triage.ncu.find import Ncu, inspect, locate
-from triage.ncu.machine import Gpu, Machine
+from triage.ncu.find import ANSWER_S, Ncu, inspect, locate
+from triage.ncu.machine import MOST_GPUS, Gpu, Machine
+from triage.together import Together
 
 # ok: works. note: worth knowing. missing: something optional is not there. bad: profiling does not work because of it.
 State = Literal["ok", "note", "missing", "bad"]
+# Seconds for all questions together; ncu lists the metrics of a GPU in four, and starts in one.
+ALL_S = 9.0
+# Seconds without a word.
+_PATIENCE_S = 1.0
+_KINDS = 8
+_NOT_KNOWN = "not known"
+_LONGEST_NAME, _LONGEST_CELL = 100, 1000
 _MARKS: dict[State, str] = {"ok": "ok", "note": "note", "missing": "missing", "bad": "fails"}
 
 
@@ -27,24 +36,36 @@ class Check:
     helps: str = ""
 
 
-def examine(machine: Machine) -> list[Check]:
-    """Look at everything that profiling needs. Never raises for what it finds."""
-    gpus, complaint = machine.gpus()
-    ncu, ncu_check = _ncu(machine)
-    return [
-        _driver(machine, gpus),
-        _gpu(gpus, complaint),
-        ncu_check,
-        _chip(machine, ncu, bool(gpus)),
-        _counters(machine, bool(gpus) or machine.driver() is not None),
-        _sandbox(machine),
-        _wsl(machine),
-        _mig(gpus),
-        _lock(machine),
-        _nvcc(machine),
-        _cupy(machine),
-        _ncu_report(machine),
-    ]
+def examine(machine: Machine, seconds: float = ALL_S, say: Callable[[str], None] | None = None) -> list[Check]:
+    """Look at everything that profiling needs, in about ``seconds`` at most. Never raises for what it finds.
+
+    ``say`` gets a word when that takes longer than a second, and an empty text when it is over.
+    """
+    with Together(machine.run, seconds) as together:
+        asked = replace(machine, run=together)
+        smi = together.start(asked.gpus)
+        ncu = together.start(lambda: _ncu(asked))
+        chip = together.start(lambda: _chip(asked, ncu.result()[0], bool(smi.result()[0]), together))
+        nvcc = together.start(lambda: _nvcc(asked))
+        if not together.done(_PATIENCE_S) and say is not None:
+            say(f"asking nvidia-smi, ncu and nvcc, {seconds:g} s at most")
+            together.done(None)
+            say("")
+        gpus, complaint = smi.result()
+        return [
+            _driver(machine, gpus),
+            _gpu(gpus, complaint),
+            ncu.result()[1],
+            chip.result(),
+            _counters(machine, bool(gpus) or machine.driver() is not None),
+            _sandbox(machine),
+            _wsl(machine),
+            _mig(gpus),
+            _lock(machine),
+            nvcc.result(),
+            _cupy(machine),
+            _ncu_report(machine),
+        ]
 
 
 def works(checks: list[Check]) -> bool:
@@ -62,10 +83,19 @@ def _driver(machine: Machine, gpus: list[Gpu]) -> Check:
 def _gpu(gpus: list[Gpu], complaint: str) -> Check:
     if not gpus:
         return Check("GPU", "bad", complaint, "reading reports works without one: triage report FILE")
-    names = ", ".join(f"{gpu.name} (CC {gpu.cc})" for gpu in gpus)
+    names = _counted(gpus)
     if old := [gpu for gpu in gpus if float(gpu.cc) < 7.5]:
         return Check("GPU", "note", names, f"CC {old[0].cc} needs Nsight Compute 2025.2 or older")
     return Check("GPU", "ok", names)
+
+
+def _counted(gpus: list[Gpu]) -> str:
+    """``8 x NVIDIA H200 (CC 9.0)``: the GPUs by kind, in the order they are listed in."""
+    kinds = Counter(f"{_short(gpu.name, _LONGEST_NAME)} (CC {gpu.cc})" for gpu in gpus[:MOST_GPUS])
+    shown = [f"{count} x {kind}" if count > 1 else kind for kind, count in kinds.items()]
+    more = [f"{len(shown) - _KINDS} more kinds"] if len(shown) > _KINDS else []
+    more += [f"more than {MOST_GPUS} in all"] if len(gpus) > MOST_GPUS else []
+    return ", ".join([*shown[:_KINDS], *more])
 
 
 def _ncu(machine: Machine) -> tuple[Ncu | None, Check]:
@@ -76,13 +106,17 @@ def _ncu(machine: Machine) -> tuple[Ncu | None, Check]:
     return ncu, Check("ncu", "ok", f"{ncu.version_text} at {ncu.path}")
 
 
-def _chip(machine: Machine, ncu: Ncu | None, gpu: bool) -> Check:
+def _chip(machine: Machine, ncu: Ncu | None, gpu: bool, together: Together) -> Check:
     if ncu is None or not gpu:
         return Check("ncu and this GPU", "missing", "cannot be tried without " + ("a GPU" if ncu else "ncu"))
     chip: Chip = cached(ncu, machine.env, machine.root, machine.run)
+    if chip.warning and together.over:
+        # The time was that for all questions: nothing is known about ncu.
+        found = f"{_NOT_KNOWN}: ncu did not list this GPU's metrics in the {together.seconds:g} s for all questions"
+        return Check("ncu and this GPU", "note", found, f"try: {ncu.path} --query-metrics")
     if chip.warning:
         return Check("ncu and this GPU", "bad", chip.warning, "install the newest Nsight Compute that fits the driver")
-    return Check("ncu and this GPU", "ok", f"{chip.device}: {len(chip.metrics):,} metrics")
+    return Check("ncu and this GPU", "ok", f"{_short(chip.device)}: {len(chip.metrics):,} metrics")
 
 
 def _counters(machine: Machine, driver: bool) -> Check:
@@ -139,11 +173,14 @@ def _nvcc(machine: Machine) -> Check:
         return Check(
             "nvcc", "missing", "not found: `triage kernels` and `triage validate` need it", "install the CUDA toolkit"
         )
-    said = machine.run([path, "--version"], 30)
-    if said.fault:
-        return Check("nvcc", "missing", f"{path}: {said.fault}", "reinstall the CUDA toolkit")
+    said = machine.run([path, "--version"], ANSWER_S)
+    if said.broken or said.status != 0:
+        words = said.words(f"it ended with status {said.status}")
+        return Check("nvcc", "missing", f"{path}: {words}", f"try: {path} --version; reinstall the CUDA toolkit")
     release = re.search(r"release \d[^\n]{0,60}", said.text)
-    return Check("nvcc", "ok", f"{release[0].strip() if release else 'unknown release'} at {path}")
+    if release is None:
+        return Check("nvcc", "note", f"unknown release at {path}", "`triage kernels` needs nvcc to name its release")
+    return Check("nvcc", "ok", f"{release[0].strip()} at {path}")
 
 
 def _cupy(machine: Machine) -> Check:
@@ -182,17 +219,21 @@ def print_table(checks: list[Check], stream: TextIO) -> None:
     console.print()
     if faults:
         console.print(f"`triage profile` cannot work here: {_plain(faults[0].found)}. Reading reports works.")
+    elif doubts := [check for check in checks if check.found.startswith(_NOT_KNOWN)]:
+        console.print(f"Whether `triage profile` works here is {_plain(doubts[0].found)}.")
     else:
         console.print("`triage profile` should work here.")
 
 
 def _plain(text: str) -> str:
-    """``text`` as data: neither markup of the table nor anything that a terminal obeys."""
+    """``text`` as data: neither markup of the table nor anything that a terminal obeys, and no page of it."""
     from rich.markup import escape
 
-    from triage.renderers.escape import clean
-
-    return escape(clean(text))
+    return escape(_short(text, _LONGEST_CELL))
 
 
-Examine = Callable[[Machine], list[Check]]
+def _short(text: str, limit: int = _LONGEST_NAME) -> str:
+    from triage.renderers.escape import clean, shorten
+
+    # Cut before it is cleaned: another program may say as much as it likes.
+    return shorten(clean(text[: 4 * limit]), limit)

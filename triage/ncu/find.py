@@ -89,11 +89,13 @@ def inspect(path: Path, run: Run = ask) -> Ncu:
     """Ask the program at ``path`` for its version and options. Raises ``NcuFailed`` when it does not even start."""
     said = run([str(path), "--version"], ANSWER_S)
     match = _VERSION.search(said.text)
-    if said.fault or (said.status != 0 and match is None):
+    if said.broken or (said.status != 0 and match is None):
         raise NcuFailed(
             f"{path} does not run: {said.words('it said nothing')}",
             f"try it by hand: {path} --version; reinstall Nsight Compute, or set NCU=/path/to/ncu",
         )
     version = (int(match[1]), int(match[2]), int(match[3])) if match else (0, 0, 0)
-    options = frozenset(_OPTION.findall(run([str(path), "--help"], ANSWER_S).text))
+    told = run([str(path), "--help"], ANSWER_S)
+    # Half a page of help would make options look unknown that are not.
+    options = frozenset() if told.broken else frozenset(_OPTION.findall(told.text))
     return Ncu(path, version, options)

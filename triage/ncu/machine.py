@@ -16,6 +16,9 @@ from triage.asking import Run, ask
 _CAP_SYS_ADMIN = 1 << 21
 # Capabilities that allow reading performance counters of all users, or of one's own.
 _CAP_PERFMON = 1 << 38
+# The largest machines have 16.
+MOST_GPUS = 64
+_LONGEST_LINE = 1000
 
 
 def installed(distribution: str) -> str | None:
@@ -64,7 +67,7 @@ class Machine:
         return match[1] if match else None
 
     def gpus(self) -> tuple[list[Gpu], str]:
-        """The GPUs, and ``nvidia-smi``'s complaint when there are none."""
+        """The GPUs, one more than :data:`MOST_GPUS` at most, and ``nvidia-smi``'s complaint when there are none."""
         smi = self.which("nvidia-smi", "usr/lib/wsl/lib/nvidia-smi")
         if smi is None:
             return [], "nvidia-smi is not installed"
@@ -72,10 +75,12 @@ class Machine:
             [smi, "--query-gpu=name,compute_cap,driver_version,mig.mode.current", "--format=csv,noheader"], 30
         )
         gpus = []
-        for line in said.text.splitlines():
-            cells = [cell.strip() for cell in line.split(",")]
-            if len(cells) == 4 and re.fullmatch(r"\d+\.\d+", cells[1]):
+        for line in said.text.splitlines() if not said.broken else ():
+            cells = [cell.strip() for cell in line[:_LONGEST_LINE].split(",")]
+            if len(cells) == 4 and re.fullmatch(r"\d{1,3}\.\d{1,3}", cells[1]):
                 gpus.append(Gpu(cells[0], cells[1], cells[2], cells[3] == "Enabled"))
+            if len(gpus) > MOST_GPUS:
+                break
         return gpus, "" if gpus else f"nvidia-smi: {said.words('it said nothing')}"
 
     def admin_only(self) -> bool | None:
