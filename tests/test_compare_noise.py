@@ -7,7 +7,7 @@ import itertools
 
 import compared
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from triage.compare.noise import Noise, judge
@@ -110,6 +110,7 @@ def test_what_was_not_timed_is_unknown_and_never_zero() -> None:
     st.lists(st.floats(min_value=100, max_value=1e9), min_size=1, max_size=12),
     st.lists(st.floats(min_value=100, max_value=1e9), min_size=1, max_size=12),
 )
+@example([5e6], [5e6, 225986533.578125, 225986533.578125])
 def test_the_two_directions_agree(base: list[float], head: list[float]) -> None:
     there, back = judge(base, head, Noise()), judge(head, base, Noise())
     assert there.ratio is not None and back.ratio is not None

@@ -57,6 +57,8 @@ def judge(base: Sequence[float], head: Sequence[float], noise: Noise, *, in_orde
 def _few(before: list[float], after: list[float], noise: Noise) -> Timing:
     """Too few launches on a side for a test: a band around the base decides."""
     ratio = median(after) / median(before)
+    # As a difference it is the same in both directions to the last digit, so that neither is called a change alone.
+    distance = abs(math.log(median(after)) - math.log(median(before)))
     many = max((before, after), key=len)
     if len(many) >= _ENOUGH:
         # The repeated side tells the noise: three standard deviations, and never inside what was seen.
@@ -72,7 +74,7 @@ def _few(before: list[float], after: list[float], noise: Noise) -> Timing:
             f"{_counts(before, after)}; for so few{kind} up to {quantities.percent(100 * band)} "
             "is taken as noise, more launches would tell better"
         )
-    return _timing(before, after, ratio, band, abs(math.log(ratio)) > math.log1p(band), why)
+    return _timing(before, after, ratio, band, distance > math.log1p(band), why)
 
 
 def _repeated(before: list[float], after: list[float], noise: Noise, in_order: bool) -> Timing:
