@@ -100,6 +100,15 @@ def test_a_report_is_no_baseline(tmp_path: Path) -> None:
     assert form_of(compared.REPEATS) is None and form_of(tmp_path / "none") is None
 
 
+def test_launches_that_do_not_agree_are_kept(tmp_path: Path) -> None:
+    one = replace(state("a", (1.0, 2.0, 3.0)), beside=(("divergence", 33.3), (None, 16.7)))
+    text = baseline.dump(side(one))
+    assert "  beside: {divergence: 33.3, undecided: 16.7}\n" in text
+    loaded = again(tmp_path, text)
+    assert loaded.states[0].beside == one.beside and baseline.dump(loaded) == text
+    assert "beside" not in baseline.dump(side(state("a")))
+
+
 def test_without_a_kernel_none_is_written() -> None:
     with pytest.raises(NothingProfiled):
         baseline.dump(side())

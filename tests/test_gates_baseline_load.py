@@ -98,6 +98,7 @@ def test_baselines_of_earlier_releases_stay_readable(tmp_path: Path) -> None:
         ("  limiter: dram-bandwidth\n", "", "a kernel lacks the key 'limiter'"),
         ("limiter: dram-bandwidth", "limiter:", "'limiter' must be text"),
         ("limiter: dram-bandwidth", "limiter: DRAM bandwidth", "'limiter' must be the id of a limiter"),
+        ("limiter: dram-bandwidth", "limiter: x\n  beside: {Y z: 2}", "'beside' has a key 'Y z', which is no id"),
         ("gpu:", "gpuu:", "a baseline has no key 'gpuu' (did you mean 'gpu'?)"),
         ("sms: 132", "sms: many", "'sms' must be a whole number"),
         ("clocks: free", "clocks: fre", "'clocks' must be one of free, controlled (did you mean 'free'?)"),

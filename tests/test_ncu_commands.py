@@ -371,7 +371,7 @@ def test_doctor_ends_with_0_or_4(monkeypatch: pytest.MonkeyPatch) -> None:
     import triage.ncu.doctor as module
 
     for state, code in (("ok", 0), ("missing", 0), ("bad", 4)):
-        monkeypatch.setattr(module, "examine", lambda machine, state=state: [module.Check("x", state, "y")])
+        monkeypatch.setattr(module, "examine", lambda machine, say, state=state: [module.Check("x", state, "y")])
         assert CliRunner().invoke(app, ["doctor"]).exit_code == code
 
 

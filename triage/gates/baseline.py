@@ -21,6 +21,7 @@ _HEADER = f"""{MAGIC}
 # More durations than this say nothing about the spread that these evenly chosen ones do not.
 _DURATIONS = 15
 _SUMMARY = 300
+_UNDECIDED = "undecided"
 # The reader of rule files takes no file over 1 MB.
 _MAX_BYTES = 1_000_000
 # Sizes beyond it are damage, and would not come back as whole numbers.
@@ -80,7 +81,8 @@ def _kernel(state: State, common: str | None) -> list[str]:
         ("nvtx", scalars.texts(kernel.nvtx) if kernel.nvtx else None),
         ("launches", str(state.launches)),
         ("durations_ns", scalars.numbers(_thinned(state.durations)) if state.durations else None),
-        ("limiter", scalars.text(state.limiter or "undecided")),
+        ("limiter", scalars.text(state.limiter or _UNDECIDED)),
+        ("beside", _shares(state) if state.beside else None),
         ("family", scalars.text(state.family) if state.family else None),
         ("confidence", state.confidence),
         ("title", scalars.text(state.title) if state.title else None),
@@ -100,6 +102,12 @@ def _kernel(state: State, common: str | None) -> list[str]:
         lines.append("facts:")
         lines += [f"  {fact}: {scalars.number(state.facts[fact])}" for fact in kept]
     return [f"{'- ' if place == 0 else '  '}{line}" for place, line in enumerate(lines)]
+
+
+def _shares(state: State) -> str:
+    """The other answers that count, each with its share of the time."""
+    parts = (f"{scalars.text(limiter or _UNDECIDED)}: {scalars.number(share)}" for limiter, share in state.beside)
+    return f"{{{', '.join(parts)}}}"
 
 
 def _kept(state: State) -> list[str]:

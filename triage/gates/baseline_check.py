@@ -28,7 +28,7 @@ def examine(document: Document) -> None:
     if document.faults:
         return
     for kernel in root["kernels"]:
-        _facts(document, kernel)
+        _kernel(document, kernel)
     _twice(document, root["kernels"])
     _complete(document, root)
 
@@ -68,6 +68,8 @@ def _conforms(document: Document, place: tuple[int, int], value: Any, kind: Kind
         case Named():
             if isinstance(value, Map):
                 for key, item in value.items():
+                    if kind.pattern and not re.fullmatch(kind.pattern, key):
+                        document.fault(value, key, "key", f"{what} has a key {key[:200]!r}, which is no id")
                     _conforms(document, value.places[key], item, kind.of, repr(key))
             else:
                 wrong = "must be a map"
@@ -104,8 +106,8 @@ def _text(value: Any, kind: Text) -> str:
     return ""
 
 
-def _facts(document: Document, kernel: Map) -> None:
-    """Facts that no comparison would look at: misspelt ones."""
+def _kernel(document: Document, kernel: Map) -> None:
+    """What the form alone does not tell: facts that no comparison would look at, and sizes."""
     known = kept_in_baseline(str(fact) for fact in kernel.get("evidence", ()))
     facts = kernel.get("facts", Map())
     for name in facts:

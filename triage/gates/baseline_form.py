@@ -57,6 +57,7 @@ KERNEL = Shape(
             "The limiter, or 'undecided'.",
             required=True,
         ),
+        "beside": Key(Named(Number(0), LIMITER_ID), "Other limiters of its launches, in percent of its time."),
         "family": Key(TEXT, "The family of the limiter."),
         "confidence": Key(Text("confidence", choices=("high", "medium", "low")), "How sure the verdict was."),
         "title": Key(TEXT, "The limiter in words."),

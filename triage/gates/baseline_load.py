@@ -74,7 +74,8 @@ def _state(entry: Map, number: int, device: Device, collection: Collection) -> S
         collection=collection,
         durations=tuple(map(_number, entry.get("durations_ns", ()))),
         launches=entry.get("launches") or 1,
-        limiter=None if limiter == "undecided" else limiter,
+        limiter=_decided(limiter),
+        beside=tuple((_decided(each), _number(share)) for each, share in entry.get("beside", Map()).items()),
         title=_text(entry.get("title")) or "",
         family=_text(entry.get("family")),
         confidence=_CONFIDENCE.get(str(entry.get("confidence")), "low"),
@@ -86,6 +87,10 @@ def _state(entry: Map, number: int, device: Device, collection: Collection) -> S
             LineFinding(str(line["file"]), line["line"], _number(line["share"]), "") for line in entry.get("lines", ())
         ),
     )
+
+
+def _decided(limiter: str) -> str | None:
+    return None if limiter == "undecided" else limiter
 
 
 def _texts(entry: Map, key: str) -> tuple[str, ...]:
