@@ -108,6 +108,8 @@ def test_baselines_of_earlier_releases_stay_readable(tmp_path: Path) -> None:
         ("durations_ns: [100000]", "durations_ns: [fast]", "an entry of 'durations_ns' must be a number"),
         ("durations_ns: [100000]", "duration_ns: [100000]", "did you mean 'durations_ns'?"),
         ("grid: [1024, 1, 1]", "grid: [1024, x, 1]", "an entry of 'grid' must be a whole number"),
+        ("grid: [1024, 1, 1]", "grid: [999999999999999999999, 1, 1]", "an entry of 'grid' must be a whole number"),
+        ("launches: 1", "launches: -1", "'launches' must be a whole number"),
         ("grid: [1024, 1, 1]", "grid: [1024]", "'grid' must have three sizes"),
         ("launches: 1", "launches: many", "'launches' must be a whole number"),
         ("share: 90", "sharing: 90", "an entry of 'lines' has no key 'sharing' (did you mean 'share'?)"),

@@ -11,7 +11,7 @@ from triage.compare import quantities
 from triage.compare.model import Snapshot, State
 from triage.errors import NothingProfiled, UnreadableReport
 from triage.gates import scalars
-from triage.gates.baseline_form import MAGIC
+from triage.gates.baseline_form import LARGEST, MAGIC
 from triage.magnitude import plausible
 from triage.renderers.wording import file_name
 
@@ -24,8 +24,6 @@ _SUMMARY = 300
 _UNDECIDED = "undecided"
 # The reader of rule files takes no file over 1 MB.
 _MAX_BYTES = 1_000_000
-# Sizes beyond it are damage, and would not come back as whole numbers.
-_LARGEST = 10**15
 
 
 def dump(snapshot: Snapshot) -> str:
@@ -119,7 +117,7 @@ def _shape(sizes: tuple[int, int, int] | None) -> str | None:
 
 
 def _size(value: int) -> bool:
-    return 0 <= value < _LARGEST
+    return 0 <= value < LARGEST
 
 
 def _thinned(durations: tuple[float, ...]) -> tuple[float, ...]:

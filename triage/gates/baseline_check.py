@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from triage.compare.quantities import kept_in_baseline
-from triage.gates.baseline_form import BASELINE, WHOLE
+from triage.gates.baseline_form import BASELINE, LARGEST, WHOLE
 from triage.magnitude import plausible
 from triage.rules import checks
 from triage.rules.kinds import Flag, Kind, Many, Named, Number, Shape, Text
@@ -81,7 +81,7 @@ def _conforms(document: Document, place: tuple[int, int], value: Any, kind: Kind
                 wrong = f"must be a list with at least {kind.least} entry" if kind.least else "must be a list"
         case Number():
             if kind is WHOLE:
-                fine = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+                fine = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < LARGEST
                 wrong = "" if fine else "must be a whole number"
             else:
                 number = number_of(value)

@@ -21,6 +21,8 @@ _SUFFIXES = (".yaml", ".yml")
 # Bytes within which the first line stands, whatever comments somebody put above it.
 _OPENING = 8192
 WHOLE = Number(0, "whole number")
+# Sizes and counts beyond it are damage, and are not written as whole numbers.
+LARGEST = 10**15
 
 COUNT = Shape(
     "count",
