@@ -14,7 +14,8 @@ from triage.compare.noise import Noise, judge
 from triage.diagnosis.roofs import read_roofs
 from triage.errors import UnreadableReport
 from triage.facts import FactSet
-from triage.gates import baseline
+from triage.gates.baseline_form import MAGIC
+from triage.gates.baseline_load import load as load_baseline
 from triage.magnitude import LARGEST, SMALLEST, plausible
 from triage.model import Quantity
 from triage.rules import default_rulebook
@@ -58,10 +59,10 @@ def test_a_roof_beyond_the_bounds_is_refused(tmp_path: Path, rate: str) -> None:
 @pytest.mark.parametrize("value", ["1e308", "5e-324", ".nan"])
 def test_a_baseline_beyond_the_bounds_is_refused(tmp_path: Path, value: str) -> None:
     path = tmp_path / "b.yaml"
-    path.write_text(f"schema: triage/baseline/1\nkernels:\n- name: k\n  durations_ns: [{value}]\n")
+    path.write_text(f"{MAGIC}\nkernels:\n- name: k\n  limiter: undecided\n  durations_ns: [{value}]\n")
     with pytest.raises(UnreadableReport) as refused:
-        baseline.load(path)
-    assert any("must be numbers" in line for line in refused.value.details)
+        load_baseline(path)
+    assert any("an entry of 'durations_ns' must be a number" in line for line in refused.value.details)
 
 
 @pytest.mark.parametrize("seed", range(6))
