@@ -81,6 +81,37 @@ def test_markdown_links_nobody() -> None:
     assert "#<!-- -->12" in escape.markdown("see #12")
 
 
+@pytest.mark.parametrize("text", ["http://x.org", "see HTTPS://x.org", "www.x.org", "ftp://x.org", "WWW.x.org"])
+def test_markdown_links_no_page(text: str) -> None:
+    """GitHub makes links of bare addresses; a comment in the middle keeps it from doing so."""
+    assert "<!-- -->" in escape.markdown(text)
+    assert rendered_text(escape.markdown(text)) == text
+
+
+def test_prose_keeps_code_and_https_alone() -> None:
+    assert escape.prose("use `a_b|c` and __ldg") == "use `a_b|c` and \\_\\_ldg"
+    assert escape.prose("use `a|b`", cell=True) == "use `a\\|b`"
+    assert escape.prose("see https://a.org/x_y#z, 2.") == "see <https://a.org/x_y#z>, 2."
+    assert escape.prose("- a") == "\\- a"
+    assert escape.prose("``x`` <b> [y](javascript:z)") == "\\`\\`x\\`\\` \\<b> \\[y\\](javascript:z)"
+    assert escape.prose("https://docs.nvidia.com@evil.org/").startswith("<https://docs.nvidia.com>@<!-- -->evil")
+
+
+@given(st.text(st.characters(min_codepoint=32, max_codepoint=126), min_size=1, max_size=40))
+def test_prose_holds_no_markup_but_code(text: str) -> None:
+    rendered_text(escape.prose(text.replace("https:", "")))
+
+
+def test_a_link_leads_to_https_or_nowhere() -> None:
+    assert escape.link("a [b]", "https://x.org/a_(b)?c=d#e") == "[a \\[b\\]](https://x.org/a_%28b%29?c=d#e)"
+    assert escape.link("a", "javascript:alert(1)") == "a"
+    assert "<img" not in escape.link("a", "https://x) <img src=x onerror=y>")
+
+
+def test_no_line_of_code_ends_its_block() -> None:
+    assert escape.fenced("a\n```\n<b>\n````\tx", "cuda") == ["`````cuda", "a", "```", "<b>", "````    x", "`````"]
+
+
 @pytest.mark.parametrize(
     "name", [name for name in HOSTILE.values() if name], ids=[key for key in HOSTILE if key != "empty"]
 )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
+from markdown_it import MarkdownIt
 from test_cli import fails, triage
 
 from triage.rules import default_rulebook
@@ -141,6 +143,60 @@ def test_the_index_says_the_id_of_every_question_and_how_it_picks() -> None:
     for question in RULES.path:
         pick = ", pick: largest" if question.pick == "largest" else ""
         assert f"1. `[{question.id}]` {question.ask} (decision {question.decision}{pick})" in index
+
+
+HOSTILE = (
+    "<script>alert(1)</script> <img src=x onerror=y> [x](javascript:alert(1)) ![i](http://x/i.png) http://x.org "
+    "www.x.org **b** | cell | @you #1\n# heading\n```\n<b>\x1b[31m\u202e evil"
+)
+
+
+def test_texts_of_a_team_stay_texts() -> None:
+    """Each text of the rules, replaced: no markup of it comes alive, and every link leads to a page or to https."""
+    url = "https://x.org/)<script>alert(1)</script>"
+    limiters = {
+        name: replace(
+            limiter,
+            title=HOSTILE,
+            because=HOSTILE,
+            evidence=HOSTILE,
+            fixes=tuple(replace(fix, text=HOSTILE) for fix in limiter.fixes),
+            unless=(HOSTILE,),
+            experiment=HOSTILE,
+            see=((HOSTILE, url), (HOSTILE, "javascript:alert(1)")),
+            tests=tuple(replace(case, name=HOSTILE) for case in limiter.tests),
+            headroom=replace(limiter.headroom, because=HOSTILE) if limiter.headroom else None,
+            guide=replace(
+                limiter.guide,
+                before=HOSTILE,
+                after=HOSTILE,
+                library=HOSTILE,
+                proof=(HOSTILE,),
+                confused_with=tuple(replace(one, tell=HOSTILE) for one in limiter.guide.confused_with),
+            ),
+        )
+        for name, limiter in RULES.limiters.items()
+    }
+    facts = {name: replace(fact, label=HOSTILE, says=HOSTILE, unit=HOSTILE) for name, fact in RULES.facts.items()}
+    one = next(iter(RULES.thresholds.values()))
+    thresholds = {HOSTILE: replace(one, source=HOSTILE, name=HOSTILE)}
+    path = tuple(replace(question, id=HOSTILE, ask=HOSTILE, decision=HOSTILE) for question in RULES.path)
+    identity = replace(RULES.identity, profile=HOSTILE)
+    rules = replace(RULES, limiters=limiters, facts=facts, thresholds=thresholds, path=path, identity=identity)
+    parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    for name, text in pages(rules).items():
+        assert "evil" in text or name == "reference.md"
+        assert "\x1b" not in text and "\u202e" not in text
+        for token in parser.parse(text):
+            assert token.type != "html_block" or token.content.startswith(("<!-- Made by", '<a id="')), token.content
+            for part in token.children or ():
+                assert part.type != "image"
+                assert part.type != "html_inline" or part.content in ("<!-- -->", "</a>") or "<a id=" in part.content
+                if part.type == "link_open":
+                    target = str(part.attrGet("href"))
+                    assert target.startswith("https://x.org/") or re.fullmatch(r"[\w./-]+\.md(#\w+)?|#[\w-]+", target)
+                if part.type == "text":
+                    assert "://" not in part.content and "www." not in part.content
 
 
 def test_what_the_guide_says_of_adding_to_a_question() -> None:

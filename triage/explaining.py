@@ -17,7 +17,7 @@ def explain(finding: Finding, largest: Collection[str] = ()) -> str:
     ``largest`` holds the ids of the questions whose strongest answer is named; of the others it is the first.
     """
     diagnosis = finding.diagnosis
-    lines = [f"{clean(finding.kernel.name)} (kernel {finding.kernel.index})", ""]
+    lines = [f"{finding.kernel.name} (kernel {finding.kernel.index})", ""]
     for step in diagnosis.steps:
         lines += _step(step, step.id in largest)
     lines.append(f"Verdict: {diagnosis.limiter or 'undecided'} ({diagnosis.confidence} confidence)")
@@ -32,8 +32,9 @@ def explain(finding: Finding, largest: Collection[str] = ()) -> str:
         lines.append(f"  Not collected: {', '.join(diagnosis.missing)}")
     if diagnosis.collect:
         lines.append(f"  Collect them: {diagnosis.collect}")
-    lines += [f"  Note: {clean(warning)}" for warning in diagnosis.warnings]
-    return "\n".join(lines) + "\n"
+    lines += [f"  Note: {warning}" for warning in diagnosis.warnings]
+    # Names come from a report, sentences from rules that may be a stranger's: every line is made inert.
+    return "\n".join(map(clean, lines)) + "\n"
 
 
 def _step(step: Step, largest: bool) -> list[str]:

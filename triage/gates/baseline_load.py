@@ -29,7 +29,7 @@ def load(path: Path) -> Snapshot:
             f"{path} is a baseline of form {form}, and this triage reads form {FORM}",
             f"use the triage that wrote it (a newer one), or {_AGAIN}",
         )
-    document = read(path)
+    document = read(path, names=True)
     examine(document)
     if document.faults:
         lines = tuple(str(fault) for fault in sorted(set(document.faults)))

@@ -7,6 +7,7 @@ from pathlib import Path
 from triage import output as out
 from triage.errors import GateFailed
 from triage.gates.model import Result
+from triage.renderers.escape import clean
 
 # Gates that could not be judged are named up to here.
 _SHOWN = 50
@@ -59,7 +60,7 @@ def conclude(result: Result, *, aside: bool = False) -> None:
         out.show("no baseline: the gates that compare with one were not asked", aside=aside)
     unknown = [outcome for outcome in result.outcomes if outcome.result == "unknown"]
     for outcome in unknown[:_SHOWN]:
-        out.show(f"not judged: {outcome.gate}: {outcome.text}", aside=aside)
+        out.show(clean(f"not judged: {outcome.gate}: {outcome.text}"), aside=aside)
     if len(unknown) > _SHOWN:
         out.show(f"not judged: {len(unknown) - _SHOWN:,} more; --junit FILE writes all", aside=aside)
     bad = result.violated
@@ -72,4 +73,4 @@ def conclude(result: Result, *, aside: bool = False) -> None:
         )
     names = ", ".join(dict.fromkeys(outcome.gate for outcome in result.outcomes))
     where = "no triage.yaml found, so the defaults" if result.config.source == "defaults" else result.config.source
-    out.show(f"{asked} ({where}{f': {names}' if names else ''}): all hold", aside=aside)
+    out.show(clean(f"{asked} ({where}{f': {names}' if names else ''}): all hold"), aside=aside)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from triage import output, quantities
 from triage.errors import UsageError
+from triage.renderers.escape import fenced, link, markdown, markdown_code, prose
 from triage.rules.conditions import AllOf, AnyOf, Comparison, Node
 from triage.rules.limiterfile import PLACEHOLDER
 from triage.rules.reference import reference
@@ -67,23 +68,27 @@ def _index(rulebook: Rulebook) -> str:
             continue
         lines += [f"## {title}", "", "| limiter | what it is |", "|---|---|"]
         lines += [
-            f"| [`{one.id}`]({one.id}.md) | {_cell(one.title)} |" for one in sorted(found, key=lambda one: one.id)
+            f"| [`{one.id}`]({one.id}.md) | {prose(one.title, cell=True)} |"
+            for one in sorted(found, key=lambda one: one.id)
         ]
         lines.append("")
     lines += ["## In which order they are asked for", ""]
     for question in rulebook.path:
         names = ", ".join(f"[`{answer.limiter}`]({answer.limiter}.md)" for answer in question.answers)
         pick = ", pick: largest" if question.pick == "largest" else ""
-        about = f"(decision {question.decision}{pick})"
-        lines.append(f"1. `[{question.id}]` {question.ask} {about}{': ' + names if names else ''}")
+        about = f"(decision {markdown(question.decision)}{pick})"
+        lines.append(
+            f"1. {markdown_code(f'[{question.id}]')} {prose(question.ask)} {about}{': ' + names if names else ''}"
+        )
     lines += ["", "[Facts](facts.md), [thresholds](thresholds.md), [keys of every file](reference.md),"]
     lines += ["[how to write a rule](../writing-rules.md).", ""]
     return "\n".join(lines)
 
 
 def _limiter(limiter: LimiterDef, rulebook: Rulebook) -> str:
-    lines = [_MADE, f"# {limiter.title}", "", f"`{limiter.id}`, family {limiter.family}, {limiter.status}", ""]
-    lines += [limiter.because, "", "## How it shows", "", f"> {_evidence(limiter, rulebook)}", "", "Said when", ""]
+    lines = [_MADE, f"# {prose(limiter.title)}", "", f"`{limiter.id}`, family {limiter.family}, {limiter.status}", ""]
+    lines += [prose(limiter.because), "", "## How it shows", ""]
+    lines += [f"> {prose(_evidence(limiter, rulebook))}", "", "Said when", ""]
     lines += list(_node(limiter.when, rulebook, 0))
     if limiter.veto is not None:
         lines += ["", "and not when it is known that", "", *_node(limiter.veto, rulebook, 0)]
@@ -91,36 +96,38 @@ def _limiter(limiter: LimiterDef, rulebook: Rulebook) -> str:
         lines += ["", "Named behind another limiter when", "", *_node(limiter.contributes, rulebook, 0)]
     lines += ["", "Asked at", "", *_asked(limiter, rulebook)]
     lines += ["", "## What to try", ""]
-    lines += [f"1. {fix.text}" + (f" *({fix.effort} effort)*" if fix.effort else "") for fix in limiter.fixes]
+    lines += [f"1. {prose(fix.text)}" + (f" *({fix.effort} effort)*" if fix.effort else "") for fix in limiter.fixes]
     if limiter.unless:
-        lines += ["", "Not if", "", *(f"* {text}" for text in limiter.unless)]
+        lines += ["", "Not if", "", *(f"* {prose(text)}" for text in limiter.unless)]
     if limiter.guide.before:
-        lines += ["", "Before", "", "```cuda", limiter.guide.before, "```", "", "After", "", "```cuda"]
-        lines += [limiter.guide.after, "```"]
+        lines += ["", "Before", "", *fenced(limiter.guide.before, "cuda")]
+        lines += ["", "After", "", *fenced(limiter.guide.after, "cuda")]
     if limiter.headroom is not None:
         bound = limiter.headroom.formula.text if limiter.headroom.formula is not None else ""
         lines += [
             "",
-            "What it can bring: " + (f"at most a factor of `{bound}`. " if bound else "") + limiter.headroom.because,
+            "What it can bring: "
+            + (f"at most a factor of {markdown_code(bound)}. " if bound else "")
+            + prose(limiter.headroom.because),
         ]
     if limiter.experiment:
-        lines += ["", f"To be sure: {limiter.experiment}"]
+        lines += ["", f"To be sure: {prose(limiter.experiment)}"]
     if limiter.guide.library:
-        lines += ["", "## When a library or Triton already solves it", "", limiter.guide.library]
+        lines += ["", "## When a library or Triton already solves it", "", prose(limiter.guide.library)]
     if limiter.guide.confused_with:
         lines += ["", "## What it is confused with", ""]
-        lines += [f"* [`{one.limiter}`]({one.limiter}.md): {one.tell}" for one in limiter.guide.confused_with]
+        lines += [f"* [`{one.limiter}`]({one.limiter}.md): {prose(one.tell)}" for one in limiter.guide.confused_with]
     lines += ["", "## Thresholds and where they come from", "", "| compared | with | source |", "|---|---|---|"]
     lines += list(_sources(limiter, rulebook))
     lines += ["", "## What proves it", ""]
     if limiter.guide.proof:
-        names = ", ".join(f"`{name}`" for name in limiter.guide.proof)
+        names = ", ".join(markdown_code(name) for name in limiter.guide.proof)
         lines.append(f"Calibration kernels that have it by construction (`triage validate` runs them): {names}.")
         lines.append("")
     lines += ["| test | expects |", "|---|---|"]
-    lines += [f"| {_cell(case.name)} | {case.expect} |" for case in limiter.tests]
+    lines += [f"| {prose(case.name, cell=True)} | {case.expect} |" for case in limiter.tests]
     if limiter.see:
-        lines += ["", "## Read on", "", *(f"* [{title}]({url})" for title, url in limiter.see)]
+        lines += ["", "## Read on", "", *(f"* {link(title, url)}" for title, url in limiter.see)]
     return "\n".join(lines) + "\n"
 
 
@@ -151,7 +158,7 @@ def _node(node: Node, rulebook: Rulebook, depth: int) -> Iterator[str]:
 def _comparison(leaf: Comparison, rulebook: Rulebook) -> str:
     definition = rulebook.facts[leaf.fact]
     limit = quantities.quantity(leaf.threshold.value, definition.unit)
-    return f"[{definition.label}](facts.md#{leaf.fact}) (`{leaf.fact}`) {_WORDS[leaf.op]} {limit}"
+    return f"[{markdown(definition.label)}](facts.md#{leaf.fact}) (`{leaf.fact}`) {_WORDS[leaf.op]} {markdown(limit)}"
 
 
 def _asked(limiter: LimiterDef, rulebook: Rulebook) -> Iterator[str]:
@@ -161,26 +168,27 @@ def _asked(limiter: LimiterDef, rulebook: Rulebook) -> Iterator[str]:
                 continue
             rivals = list(dict.fromkeys(f"`{rival.limiter}`" for rival in answer.blocked_by))
             blocked = f" Undecided while one of these is unknown: {', '.join(rivals)}." if rivals else ""
-            yield f"* decision {question.decision}: {question.ask}{blocked}"
+            yield f"* decision {markdown(question.decision)}: {prose(question.ask)}{blocked}"
 
 
 def _sources(limiter: LimiterDef, rulebook: Rulebook) -> Iterator[str]:
     nodes = [node for node in (limiter.when, limiter.veto, limiter.contributes) if node is not None]
     for leaf in dict.fromkeys(leaf for node in nodes for leaf in node.leaves()):
         limit = quantities.quantity(leaf.threshold.value, rulebook.facts[leaf.fact].unit)
-        name = f" (`{leaf.threshold.name}`)" if leaf.threshold.name else ""
-        yield f"| `{leaf.fact}` {_WORDS[leaf.op]} | {limit}{name} | {_cell(leaf.threshold.source)} |"
+        name = f" ({markdown_code(leaf.threshold.name, cell=True)})" if leaf.threshold.name else ""
+        source = prose(leaf.threshold.source, cell=True)
+        yield f"| `{leaf.fact}` {_WORDS[leaf.op]} | {markdown(limit)}{name} | {source} |"
 
 
 def _facts(rulebook: Rulebook) -> str:
     lines = [_MADE, "# Facts", "", "The quantities that rules compare, and the ways to get each, best first.", ""]
     for definition in rulebook.facts.values():
-        unit = f", in {definition.unit}" if definition.unit else ""
+        unit = f", in {markdown(definition.unit)}" if definition.unit else ""
         lines += [
             f'<a id="{definition.id}"></a>',
             f"## `{definition.id}`",
             "",
-            f"{definition.label}{unit}. {definition.says}",
+            f"{prose(definition.label)}{unit}. {prose(definition.says)}",
             "",
         ]
         lines += [*_ways(definition), ""]
@@ -193,28 +201,26 @@ def _ways(definition: FactDef) -> Iterator[str]:
     if definition.sum_of_known:
         yield f"* the sum of those collected of {', '.join(f'`{name}`' for name in definition.sum_of_known)}"
     for way in definition.alternatives:
-        chips = f", on compute capability {way.cc.text}" if way.cc is not None and way.chips_given else ""
+        chips = (
+            f", on compute capability {markdown_code(way.cc.text)}" if way.cc is not None and way.chips_given else ""
+        )
         read = "" if way.collect else ", read where a report holds it"
-        yield f"* `{way.formula.text}`{chips}{read}"
+        yield f"* {markdown_code(way.formula.text)}{chips}{read}"
     for word, bounds in (("at most", definition.at_most), ("at least", definition.at_least)):
         if bounds:
-            yield f"* {word} {', '.join(f'`{bound.text}`' for bound in bounds)}, where it was not measured itself"
+            formulas = ", ".join(markdown_code(bound.text) for bound in bounds)
+            yield f"* {word} {formulas}, where it was not measured itself"
 
 
 def _thresholds(rulebook: Rulebook) -> str:
     lines = [
         _MADE,
-        f"# Thresholds (profile {rulebook.identity.profile})",
+        f"# Thresholds (profile {markdown(rulebook.identity.profile)})",
         "",
         "| name | value | source |",
         "|---|---|---|",
     ]
     for name, threshold in rulebook.thresholds.items():
-        lines.append(
-            f"| `{name}` | {quantities.quantity(threshold.value, threshold.unit)} | {_cell(threshold.source)} |"
-        )
+        value = markdown(quantities.quantity(threshold.value, threshold.unit))
+        lines.append(f"| {markdown_code(name, cell=True)} | {value} | {prose(threshold.source, cell=True)} |")
     return "\n".join(lines) + "\n"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")

@@ -149,14 +149,14 @@ def conclude(faults: Sequence[Fault], layers: Sequence[Layer]) -> None:
     from triage.errors import FaultyRules
 
     for fault in faults:
-        typer.echo(str(fault))
+        typer.echo(clean(str(fault)))
     if faults:
         raise FaultyRules(
             f"{len(faults)} fault{'s' if len(faults) > 1 else ''}",
             _HINT,
         )
     own = [layer.name for layer in layers if layer.kind != "shipped"] or [layer.name for layer in layers]
-    typer.echo(f"no fault in {', '.join(own)}")
+    typer.echo(clean(f"no fault in {', '.join(own)}"))
 
 
 def _shown(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""A question, a fact and a threshold as text: what each says, where it is written, and which rules use it."""
+"""A question, a fact and a threshold as lines of text: what each says, where it is written, and which rules use it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def condition_lines(node: Node, rulebook: Rulebook, depth: int) -> list[str]:
     return [f"{indent}not", *condition_lines(node.part, rulebook, depth + 1)]
 
 
-def question_page(question: Question, rulebook: Rulebook) -> str:
+def question_page(question: Question, rulebook: Rulebook) -> list[str]:
     """A question of the path: when it is asked, and what it may end in, in which order."""
     lines = [f"{question.id}: {question.ask}", f"question, decision {question.decision}, {shown(question.spot)}", ""]
     if question.note:
@@ -45,10 +45,10 @@ def question_page(question: Question, rulebook: Rulebook) -> str:
         lines.append(f"  {answer.limiter}{strength}{f'; undecided while unknown: {rivals}' if rivals else ''}")
         if answer.only_when is not None:
             lines += ["    only if", *condition_lines(answer.only_when, rulebook, 3)]
-    return "\n".join(lines) + "\n"
+    return lines
 
 
-def fact_page(fact: FactDef, rulebook: Rulebook) -> str:
+def fact_page(fact: FactDef, rulebook: Rulebook) -> list[str]:
     """A fact: its unit, the ways to get it, and the rules that compare it."""
     unit = f"in {fact.unit}" if fact.unit else "without a unit"
     lines = [f"{fact.id}: {fact.label}", f"fact, {unit}, {shown(fact.spot)}", "", fact.says, "", "Ways to get it"]
@@ -65,10 +65,10 @@ def fact_page(fact: FactDef, rulebook: Rulebook) -> str:
     for word, bounds in (("at most", fact.at_most), ("at least", fact.at_least)):
         lines += [f"  {word} {bound.text}, where it was not measured itself" for bound in bounds]
     used = [place for place, leaf in _comparisons(rulebook) if leaf.fact == fact.id]
-    return "\n".join([*lines, *_used("Compared in", used)]) + "\n"
+    return [*lines, *_used("Compared in", used)]
 
 
-def threshold_page(threshold: Threshold, rulebook: Rulebook) -> str:
+def threshold_page(threshold: Threshold, rulebook: Rulebook) -> list[str]:
     """A named number: its value, its source, what it was before, and the rules that compare with it."""
     value = quantities.quantity(threshold.value, threshold.unit)
     lines = [f"{threshold.name}: {value}", f"threshold, {shown(threshold.spot)}", "", threshold.source]
@@ -77,7 +77,7 @@ def threshold_page(threshold: Threshold, rulebook: Rulebook) -> str:
         lines.append(f"  was {quantities.quantity(was.value, was.unit)}, {shown(was.spot)}")
         was = was.was
     used = [place for place, leaf in _comparisons(rulebook) if leaf.threshold.name == threshold.name]
-    return "\n".join([*lines, "", *_used("Compared in", used)]) + "\n"
+    return [*lines, "", *_used("Compared in", used)]
 
 
 def _used(title: str, places: list[str]) -> list[str]:

@@ -36,7 +36,7 @@ def read_facts(
         if name in facts and facts[name].unit != units[name]:
             was = checks.said_unit(facts[name].unit)
             document.fault(entry, "unit", "unit", f"the fact {name!r} is in {was}; rules compare it in that unit")
-        if not FACT.match(name):
+        if not FACT.fullmatch(name):
             document.fault(entries, name, "id", f"{name!r} is no fact id: lower-case letters, digits and _")
             continue
         facts[name] = _read(document, name, entry, word, names, conditions)

@@ -11,13 +11,14 @@ from triage.rules import checks
 from triage.rules.checks import ConditionReader
 from triage.rules.guidefile import read_guide
 from triage.rules.rulebook import FactDef, Headroom, LimiterDef, RuleCase, shown
-from triage.rules.shapes import CASE, FIX, HEADROOM, LIMITER_FILE, LIMITER_ID, LINK
+from triage.rules.shapes import CASE, FIX, HEADROOM, LIMITER_FILE, LIMITER_ID, LINK, URL
 from triage.rules.yamlfile import Document, List, Map
 
 FAMILIES = ("launch", "latency", "memory", "compute", "balance")
 KINDS = ("fires", "clear", "unknown")
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 _ID = re.compile(LIMITER_ID)
+_URL = re.compile(URL)
 
 
 def read_limiter(
@@ -31,7 +32,7 @@ def read_limiter(
         return None
     checks.keys(document, root, LIMITER_FILE)
     name = checks.text(document, root, "id")
-    if "id" in root and not _ID.match(name):
+    if "id" in root and not _ID.fullmatch(name):
         document.fault(root, "id", "id", f"{name!r} is no limiter id: words of a-z and 0-9 joined by -")
     elif "id" in root and stem and stem != name:
         document.fault(root, "id", "id", f"the file {stem}.yaml must be called {name}.yaml")
@@ -116,8 +117,9 @@ def _see(document: Document, root: Map) -> tuple[tuple[str, str], ...]:
             continue
         checks.keys(document, item, LINK)
         url = checks.text(document, item, "url")
-        if "url" in item and not url.startswith("https://"):
-            document.fault(item, "url", "url", "a link must begin with https://")
+        if "url" in item and not _URL.fullmatch(url):
+            message = "a link begins with https:// and a host, and holds no spaces, quotes, < or >"
+            document.fault(item, "url", "url", message)
         found.append((checks.text(document, item, "title"), url))
     return tuple(found)
 

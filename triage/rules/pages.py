@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from triage import quantities
 from triage.errors import UsageError
+from triage.renderers.escape import clean
 from triage.rules.checks import suggestion
 from triage.rules.conditions import Comparison
 from triage.rules.entries import WORDS, condition_lines, fact_page, question_page, threshold_page
@@ -19,14 +20,14 @@ def listing(rulebook: Rulebook) -> str:
     names += [name for name in rulebook.limiters if name not in names]
     width = max((len(name) for name in names), default=0)
     rows = [(rulebook.limiters[name], name) for name in names]
-    return "".join(f"{name:<{width}}  {limiter.family:<8}  {limiter.title}\n" for limiter, name in rows)
+    return _inert([f"{name:<{width}}  {limiter.family:<8}  {limiter.title}" for limiter, name in rows])
 
 
 def page(rulebook: Rulebook, name: str) -> str:
     """Everything that is called ``name``: a limiter, a question, a fact, a threshold (a fact and the threshold it is
     compared with may share a name). Raises :class:`UsageError` for an id that no file defines."""
     questions = {question.id: question for question in rulebook.path}
-    found: list[str] = []
+    found: list[list[str]] = []
     if name in rulebook.limiters:
         found.append(_limiter(rulebook.limiters[name], rulebook))
     if name in questions:
@@ -36,7 +37,7 @@ def page(rulebook: Rulebook, name: str) -> str:
     if name in rulebook.thresholds:
         found.append(threshold_page(rulebook.thresholds[name], rulebook))
     if found:
-        return "\n".join(found)
+        return "\n".join(map(_inert, found))
     names = [*rulebook.limiters, *questions, *rulebook.facts, *rulebook.thresholds]
     raise UsageError(
         f"no limiter, question, fact or threshold is called {name!r}{suggestion(name, names)}",
@@ -44,7 +45,12 @@ def page(rulebook: Rulebook, name: str) -> str:
     )
 
 
-def _limiter(limiter: LimiterDef, rulebook: Rulebook) -> str:
+def _inert(lines: list[str]) -> str:
+    """Lines as a terminal may print them, whoever wrote the rules (a rulebook made in Python was read by no loader)."""
+    return "".join(f"{clean(line)}\n" for line in lines)
+
+
+def _limiter(limiter: LimiterDef, rulebook: Rulebook) -> list[str]:
     lines = [f"{limiter.id}: {limiter.title}", f"family {limiter.family}, {limiter.status}, {limiter.place}", ""]
     lines += [limiter.because, "", "Said when"]
     lines += condition_lines(limiter.when, rulebook, 1)
@@ -59,8 +65,7 @@ def _limiter(limiter: LimiterDef, rulebook: Rulebook) -> str:
         lines += ["To be sure", f"  {limiter.experiment}"]
     lines += ["See", *(f"  {title}: {url}" for title, url in limiter.see)]
     lines += ["Tests", *(f"  {case.expect:<8} {case.name}" for case in limiter.tests)]
-    lines += ["Where it comes from", *_origins(limiter, rulebook)]
-    return "\n".join(lines) + "\n"
+    return [*lines, "Where it comes from", *_origins(limiter, rulebook)]
 
 
 def _origins(limiter: LimiterDef, rulebook: Rulebook) -> list[str]:

@@ -7,6 +7,8 @@ from triage.rules.kinds import Either, Flag, Key, Many, Named, Number, Ref, Shap
 
 FACT_ID = r"^[a-z][a-z0-9_]*$"
 LIMITER_ID = r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$"
+# No name before the host: https://docs.nvidia.com@elsewhere.org leads elsewhere.
+URL = r"^https://[^\s/?#@\\<>\"'`]+([/?#][^\s\\<>\"'`]*)?$"
 
 TEXT = Text()
 FACT = Text("the id of a fact", pattern=FACT_ID)
@@ -45,7 +47,7 @@ LINK = Shape(
     "an entry of 'see'",
     {
         "title": Key(TEXT, "What is linked.", required=True),
-        "url": Key(Text("a link", pattern="^https://"), "Where it is; https only.", required=True),
+        "url": Key(Text("a link", pattern=URL), "Where it is; https only.", required=True),
     },
 )
 HEADROOM = Shape(

@@ -1,7 +1,8 @@
 """YAML with positions: reads a rule file into plain values that remember where each key stands.
 
 Rule files are untrusted (a pull request may change them): anchors, aliases, tags, duplicate keys, tabs, several
-documents and files over 1 MB are refused, with their line; nothing is ever constructed but maps, lists and scalars.
+documents, characters that nobody sees and files over 1 MB are refused, with their line; nothing is ever constructed but
+maps, lists and scalars.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+
+from triage.rules import hidden
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 # What PowerShell puts before the text that it redirects into a file.
@@ -64,7 +67,8 @@ class List(list[Any]):
 class Document:
     """One file: its root value, the faults found while reading it, and helpers to add more.
 
-    ``faults`` keep the file from being used; ``advice`` is what only the linter reports.
+    ``faults`` keep the file from being used; ``advice`` is what only the linter reports. ``names`` says that it quotes
+    names of kernels as they are: characters that nobody sees may stand in its values, written as escapes.
     """
 
     path: Path
@@ -73,6 +77,7 @@ class Document:
     text: str = ""
     faults: list[Fault] = field(default_factory=list)
     advice: list[Fault] = field(default_factory=list)
+    names: bool = False
 
     def fault(self, where: Map | None, key: str | None, code: str, message: str) -> None:
         """Note a fault at ``key`` of ``where`` (at the map itself when the key is ``None`` or absent)."""
@@ -93,9 +98,10 @@ class Document:
         self.faults.append(Fault(self.shown, place[0], place[1], code, message))
 
 
-def read(path: Path, shown: str | None = None) -> Document:
-    """Read one YAML file. Never raises for what the file holds: the faults are in the document."""
-    document = Document(path, shown or str(path))
+def read(path: Path, shown: str | None = None, *, names: bool = False) -> Document:
+    """Read one YAML file. Never raises for what the file holds: the faults are in the document. ``names`` lets its
+    values hold characters that nobody sees, written as escapes."""
+    document = Document(path, shown or str(path), names=names)
     try:
         if path.exists() and not path.is_file():
             # Reading a pipe or a device might never end.
@@ -114,7 +120,10 @@ def read(path: Path, shown: str | None = None) -> Document:
         said = "is damaged UTF-16" if raw.startswith(_UTF16) else "is not UTF-8"
         document.at((raw[: fault.start].count(b"\n") + 1, 1), "encoding", said)
         return document
-    _parse(document)
+    for place, message in hidden.in_file(document.text):
+        document.at(place, "hidden", message)
+    if not document.faults:
+        _parse(document)
     return document
 
 
@@ -168,6 +177,7 @@ def _value(document: Document, node: yaml.Node, depth: int) -> Any:
             if not key:
                 document.at(key_place, "key", "a key must be a plain word")
                 continue
+            key = _seen(document, key, key_place)
             if key in result:
                 document.at(key_place, "duplicate-key", f"the key {key!r} stands twice")
                 continue
@@ -180,7 +190,16 @@ def _value(document: Document, node: yaml.Node, depth: int) -> Any:
             items.places.append((child.start_mark.line + 1, child.start_mark.column + 1))
             items.append(_value(document, child, depth + 1))
         return items
+    node.value = _seen(document, str(node.value), place)
     return _scalar(node)
+
+
+def _seen(document: Document, text: str, place: tuple[int, int]) -> str:
+    """The text without the characters that nobody sees; a fault where there are some."""
+    if document.names or not (message := hidden.in_value(text)):
+        return text
+    document.at(place, "hidden", message)
+    return hidden.without(text)
 
 
 def _scalar(node: yaml.Node) -> Any:
