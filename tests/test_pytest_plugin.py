@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from importlib import import_module
 from pathlib import Path
 
 import compared
 import pytest
+import reports
 
 from triage.gates import baseline
 
@@ -108,6 +110,165 @@ def test_a():
     assert "has no known effective bandwidth" in result.stdout.str()
 
 
+HOSTILE = {key: name or "x" for key, name in reports.HOSTILE.items()} | {
+    "command": "::error file=x::pwn",
+    "command later": "x\n::error file=x::pwn",
+    "carriage return": "x\r::error::pwn",
+}
+
+
+def test_names_of_a_report_are_inert_in_all_that_is_printed(suite: pytest.Pytester) -> None:
+    """No escape, no line and no command of a name is left: pytest's output goes to terminals and to logs of CI."""
+    states = [
+        compared.state(name, function=name, limiter="barrier", index=at) for at, name in enumerate(HOSTILE.values())
+    ]
+    (suite.path / "hostile.yaml").write_text(baseline.dump(compared.side(*states)))
+    result = run(
+        suite,
+        """
+@pytest.mark.triage(report="hostile.yaml", limiter="dram-bandwidth")
+def test_several():
+    pass
+
+@pytest.mark.triage(report="hostile.yaml", kernel="\\x1b[31mnone*", limiter="dram-bandwidth")
+def test_none():
+    pass
+
+@pytest.mark.parametrize("place", range(18))
+def test_code(triage_kernels, place):
+    kernel = list(triage_kernels.load("hostile.yaml"))[place]
+    print(kernel)
+    kernel.check(limiter="dram-bandwidth", max_duration="1 us")
+
+def test_lookup(triage_kernels):
+    triage_kernels.load("hostile.yaml")["*"]
+""",
+    )
+    result.assert_outcomes(failed=3 + len(HOSTILE))
+    for line in result.stdout.lines:
+        assert line.isprintable() and "\u202e" not in line, line
+        assert not line.removeprefix("E").strip().startswith("::"), line
+        assert not line.strip().startswith(("second", "pwn")), line
+    assert "kernel ::error file=x::pwn: is limited by barrier; expected is dram-bandwidth" in result.stdout.str()
+
+
+FAULTS = {
+    'report="gone.csv", limiter="barrier"': "gone.csv: no such file (hint: check the path)",
+    'report="notes.txt", limiter="barrier"': "notes.txt: ",
+    'report="notes.txt"': "notes.txt: ",
+    'report="a\\0b", limiter="barrier"': "a",
+    'report="/tmp/" + "x" * 5000, limiter="barrier"': "marker triage: ",
+    'report=3, limiter="barrier"': "report must be a path: text or pathlib.Path, not 3 (int)",
+    'report=b"head.yaml", limiter="barrier"': "report must be a path: text or pathlib.Path, not b'head.yaml' (bytes)",
+    'report="", limiter="barrier"': "report must be a path, and is empty",
+    'report="head.yaml", command="true", limiter="barrier"': "report and command are both given (hint: leave one",
+    'report="head.yaml", kernel=3, limiter="barrier"': "kernel must be a pattern of names, not 3 (int)",
+    'report="head.yaml", kernel="scale", limiter=7': "limiter must be the id of a limiter, or a list of them, not 7",
+    'report="head.yaml", kernel="scale", limiter=[]': "limiter must be the id of a limiter, or a list of them, and is",
+    'report="head.yaml", kernel="scale", limiter=[7]': "limiter[0] must be text, not 7 (int)",
+    'report="head.yaml", kernel="scale", limiter="memory-latncy"': "(did you mean 'memory-latency'?) (hint: `triage",
+    'report="head.yaml", kernel="scale", max_duration=40': "40 is no time; write it with ns, us, ms or s",
+    'report="head.yaml", kernel="scale", max_duration="0 us"': "'0 us' is 0; it must be above",
+    'report="head.yaml", kernel="scale", min_effective_bandwidth="9 apples"': "is no bandwidth",
+    'report="head.yaml", kernel="scale", ideal_bytes=float("nan")': "nan is no number of bytes",
+    'command="./gone --fast", limiter="barrier"': "there is no program './gone' (hint: check its path",
+    'command="./app \'open", limiter="barrier"': "cannot be split: no closing quotation (hint: give a command line",
+    'command="", limiter="barrier"': "command is empty (hint: give a command line",
+    'command=[], limiter="barrier"': "command must begin with the program to run, and is empty",
+    'command=3, limiter="barrier"': "or a list of its words, not 3 (int)",
+    'command={"./app": 1}, limiter="barrier"': "or a list of its words, not {'./app': 1} (dict)",
+    'command=["./app", None], limiter="barrier"': "command[1] must be a word: text, a path or a number, not None",
+    'limiter="barrier"': "no report yet: use load(...), profile(...), or a triage marker with report=...",
+}
+
+
+def test_a_fault_of_a_marker_is_one_line_without_our_traceback(suite: pytest.Pytester) -> None:
+    app(suite.path)
+    (suite.path / "notes.txt").write_text("nothing\n")
+    body = "".join(
+        f"@pytest.mark.triage({marker})\ndef test_{at}():\n    raise SystemError('not reached')\n\n"
+        for at, marker in enumerate(FAULTS)
+    )
+    result = run(suite, body)
+    result.assert_outcomes(failed=len(FAULTS))
+    failures = re.split(r"^=+ (?:warnings|short test) summary", result.stdout.str(), flags=re.MULTILINE)[0]
+    blocks = re.split(r"^_+ test_\d+ _+$", failures, flags=re.MULTILINE)[1:]
+    for block, (marker, expected) in zip(blocks, FAULTS.items(), strict=True):
+        lines = [line for line in block.splitlines() if line.strip("= ")]
+        assert len(lines) == 1, (marker, lines)
+        assert expected in lines[0], marker
+        assert len(lines[0]) < 2200
+
+
+def test_faulty_rules_of_the_team_are_named_with_their_lines(suite: pytest.Pytester) -> None:
+    (suite.path / "triage.yaml").write_text("rules: 3\nkernel: []\n")
+    (suite.path / ".git").mkdir()
+    result = run(suite, '@pytest.mark.triage(report="head.yaml", kernel="scale")\ndef test_a(): pass\n')
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["marker triage: * faults in *", "- triage.yaml:*", "- triage.yaml:*"])
+    result.stdout.no_fnmatch_line("*Error*")
+
+
+def test_a_fault_in_a_tests_own_code_ends_at_its_line(suite: pytest.Pytester) -> None:
+    result = run(
+        suite,
+        """
+def test_load(triage_kernels):
+    triage_kernels.load("gone.csv")
+
+def test_type(triage_kernels):
+    triage_kernels.load(3)
+
+def test_program(triage_kernels):
+    triage_kernels.profile("./gone", 3)
+
+def test_nothing(triage_kernels):
+    triage_kernels.profile()
+
+def test_index(triage_kernels):
+    triage_kernels.load("head.yaml")[0]
+
+def test_limiter(triage_kernels):
+    triage_kernels.load("head.yaml")["scale"].check(limiter="memory-latncy")
+
+def test_bytes(triage_kernels):
+    triage_kernels.load("head.yaml")["scale"].effective_bandwidth("many")
+
+@pytest.fixture
+def mine(triage_kernels):
+    return triage_kernels["*"]
+
+@pytest.mark.triage(report="gone.csv")
+def test_setup(mine):
+    pass
+""",
+    )
+    result.assert_outcomes(failed=7, errors=1)
+    text = result.stdout.str()
+    assert not re.search(r"^\S*(testing|arguments|readers|pytest_plugin)\S*\.py:\d+", text, re.MULTILINE)
+    assert "UnreadableReport: " in text and "gone.csv: no such file (hint: check the path)" in text
+    assert "TypeError: kernel must be a pattern of names, not 0 (int)" in text
+    assert "ValueError: no limiter is called 'memory-latncy' (did you mean 'memory-latency'?)" in text
+
+
+def test_the_closest_marker_with_a_report_is_the_fixtures(suite: pytest.Pytester) -> None:
+    result = run(
+        suite,
+        """
+@pytest.mark.triage(report="head.yaml")
+class TestHead:
+    @pytest.mark.triage(kernel="transpose", limiter="dram-bandwidth")
+    def test_of_the_class(self, triage_kernels):
+        assert triage_kernels["transpose"].limiter == "dram-bandwidth"
+
+    @pytest.mark.triage(report="base.yaml", kernel="transpose", limiter="uncoalesced-global")
+    def test_own(self, triage_kernels):
+        assert triage_kernels["transpose"].limiter == "uncoalesced-global"
+""",
+    )
+    result.assert_outcomes(passed=2)
+
+
 PROFILED = """
 @pytest.mark.triage(command="./app --fast", kernel="*", limiter="x")
 def test_marker():
@@ -123,7 +284,7 @@ def test_without_ncu_profiling_is_skipped_or_fails(suite: pytest.Pytester, monke
     monkeypatch.setattr("triage.ncu.session.prepare", raises)
     run(suite, PROFILED).assert_outcomes(skipped=2)
     result = run(suite, PROFILED, "--triage-strict")
-    result.assert_outcomes(errors=1, failed=1)
+    result.assert_outcomes(failed=2)
     assert "ncu was not found here" in result.stdout.str()
 
 

@@ -17,7 +17,8 @@ def explain(finding: Finding, largest: Collection[str] = ()) -> str:
     ``largest`` holds the ids of the questions whose strongest answer is named; of the others it is the first.
     """
     diagnosis = finding.diagnosis
-    lines = [f"{finding.kernel.name} (kernel {finding.kernel.index})", ""]
+    # No line begins with a name: a log of CI takes "::error ..." there for a command.
+    lines = [f"Kernel {finding.kernel.index}: {finding.kernel.name}", ""]
     for step in diagnosis.steps:
         lines += _step(step, step.id in largest)
     lines.append(f"Verdict: {diagnosis.limiter or 'undecided'} ({diagnosis.confidence} confidence)")

@@ -97,7 +97,8 @@ def check_program(program: Sequence[str]) -> None:
             raise UsageError(f"{program[0]} is not on PATH", f"write ./{program[0]} for the one in this folder")
         if is_file(here):
             raise UsageError(f"{program[0]} is not executable", "name its interpreter, as in: python3 script.py")
-        raise UsageError(f"there is no program {program[0]!r}", "options of triage go before the program's name")
+        hint = "check its path; options of triage go before the program's name"
+        raise UsageError(f"there is no program {program[0]!r}", hint)
 
 
 def dry_run(prepared: Prepared, files: Files) -> list[list[str]]:
