@@ -6,9 +6,11 @@ A wrong type is a ``TypeError`` and a wrong value a ``ValueError``, as in Python
 
 from __future__ import annotations
 
+import math
 import os
 import reprlib
 from collections.abc import Collection, Iterable
+from numbers import Real
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -75,19 +77,35 @@ def words(value: object, name: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def number(value: object, name: str, what: str) -> float:
+    """``value``, which must be a finite number above 0. Raises ``TypeError`` and ``ValueError``."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(wrong(name, what, value))
+    try:
+        found = float(value)
+    except OverflowError:
+        found = math.inf
+    if not 0 < found < math.inf:
+        raise ValueError(wrong(name, what, value))
+    return found
+
+
 def wrong(name: str, what: str, value: Any) -> str:
     """The message for a value of a wrong type."""
     return f"{name} must be {what}, not {shown(value)}"
 
 
 def shown(value: Any) -> str:
-    """A value as a message quotes it: short, on one line, with its type."""
+    """A value as a message quotes it, with its type."""
+    return f"{quoted(value)} ({type(value).__name__})" if value is not None else "None"
+
+
+def quoted(value: Any) -> str:
+    """A value on one line, short and inert."""
     from triage.renderers.escape import clean
 
-    kind = type(value).__name__
     try:
-        quoted = clean(reprlib.repr(value))
+        return clean(reprlib.repr(value))
     except Exception:
-        # Whatever the value's own representation raises says nothing about the argument.
-        return f"a {kind}"
-    return f"{quoted} ({kind})" if value is not None else "None"
+        # Such as a number of more digits than Python spells out.
+        return "a value"

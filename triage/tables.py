@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from triage import arguments
 from triage.model import Profile, Quantity
 
 if TYPE_CHECKING:
@@ -16,10 +17,11 @@ def to_frame(profile: Profile) -> pandas.DataFrame:
     The leading columns are ``index`` (0-based place in the file), ``name``, ``function``, ``grid``, ``block``
     (tuples of three), ``device`` and ``cc``. A metric that a kernel lacks is NaN, or ``None`` in a column of text.
     ``frame.attrs["units"]`` maps each metric to its unit; a metric whose unit differs between kernels is refused
-    with ``ValueError`` rather than mixed.
+    with ``ValueError`` rather than mixed. Raises ``TypeError`` for what is no :class:`Profile`.
     """
     import pandas
 
+    arguments.instance(profile, Profile, "profile", "what load(...) returns")
     names: dict[str, None] = {}
     units: dict[str, str] = {}
     for kernel in profile.kernels:

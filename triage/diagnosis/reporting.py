@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from triage import arguments
+from triage.diagnosis import given
 from triage.diagnosis.devices import across
 from triage.diagnosis.glossary import glossary
 from triage.diagnosis.hints import hints
 from triage.diagnosis.roofs import attainable
 from triage.diagnosis.verdict import diagnose
 from triage.model import Device, Finding, Kernel, Profile, Report, Source
-from triage.rules.loader import default_rulebook
 from triage.rules.rulebook import Rulebook
 
 
 def report(profile: Profile | Sequence[Profile], rulebook: Rulebook | None = None, *, command: str = "") -> Report:
-    """Diagnose every kernel of one or several profiles; shares are of the summed duration of all of them."""
-    profiles = [profile] if isinstance(profile, Profile) else list(profile)
-    rules = rulebook or default_rulebook()
+    """Diagnose every kernel of one or several profiles; shares are of the summed duration of all of them. Raises
+    ``TypeError`` that names the argument."""
+    profiles = _profiles(profile)
+    rules = given.rules(rulebook)
     findings = [finding(kernel, rules, place) for place, one in enumerate(profiles) for kernel in one.kernels]
     made = assembled(findings, tuple(_source(one) for one in profiles), rules, command)
     return replace(made, warnings=across(made))
+
+
+def _profiles(given: object) -> list[Profile]:
+    what = "what load(...) returns, or a list of such profiles"
+    if isinstance(given, Profile):
+        return [given]
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise TypeError(arguments.wrong("profile", what, given))
+    return [arguments.instance(one, Profile, f"profile[{place}]", "a Profile") for place, one in enumerate(given)]
 
 
 def finding(kernel: Kernel, rules: Rulebook, source: int = 0) -> Finding:

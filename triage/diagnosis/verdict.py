@@ -6,13 +6,13 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from triage.diagnosis import confidence, consistency, hygiene, picture, steps
+from triage import arguments
+from triage.diagnosis import confidence, consistency, given, hygiene, picture, steps
 from triage.diagnosis.later import Later
 from triage.diagnosis.lines import findings
 from triage.diagnosis.wording import evidence, filled
 from triage.facts import FactSet, Known, of_kernel
 from triage.model import Bound, Contributor, Device, Diagnosis, Evidence, Kernel, Quantity, Verdict
-from triage.rules.loader import default_rulebook
 from triage.rules.overrides import for_chip
 from triage.rules.rulebook import LimiterDef, Rulebook
 from triage.rules.walk import Judged, Walked, walk
@@ -23,7 +23,8 @@ _NAMED_METRICS = 8
 
 def diagnose(kernel: Kernel, rulebook: Rulebook | None = None) -> Diagnosis:
     """What limits ``kernel``, by the rules given (the shipped ones by default)."""
-    rules = for_chip(rulebook or default_rulebook(), kernel.device.cc)
+    arguments.instance(kernel, Kernel, "kernel", "a Kernel of a profile")
+    rules = for_chip(given.rules(rulebook), kernel.device.cc)
     doubts = consistency.check(kernel, consistency.read_by(rules))
     return of_facts(kernel, of_kernel(doubts.trusted(kernel), rules), rules, doubts.warnings)
 
@@ -34,7 +35,7 @@ def of_facts(kernel: Kernel, facts: FactSet, rules: Rulebook, doubts: tuple[str,
 
 
 def diagnose_metrics(
-    metrics: Mapping[str, float | str | tuple[float | str, str] | Quantity],
+    metrics: Mapping[str, float | str | tuple[float | str, str] | Quantity | None],
     *,
     cc: str | None = None,
     name: str = "kernel",
@@ -42,21 +43,15 @@ def diagnose_metrics(
 ) -> Diagnosis:
     """What limits a kernel of which only counters are known.
 
-    ``metrics`` maps ncu's metric names to numbers in base units (ns, byte, %), to ``(value, unit)`` pairs or to
-    quantities; ``cc`` is the compute capability (``"9.0"``). What is not in the mapping counts as not collected.
+    ``metrics`` maps ncu's metric names to numbers in base units (ns, byte, %), to ``(value, unit)`` pairs such as
+    ``(40, "us")``, to texts as ncu prints them, or to quantities; ``cc`` is the compute capability (``"9.0"``). What is
+    not in the mapping counts as not collected, and so do ``None``, NaN, infinity and numbers that no float holds.
+
+    Raises ``TypeError`` and ``ValueError`` that name the argument.
     """
-    known: dict[str, Quantity | str] = {}
-    for metric, given in metrics.items():
-        value, unit = given if isinstance(given, (tuple, list)) else (given, "")
-        if isinstance(value, Quantity):
-            known[metric] = value
-        elif isinstance(value, bool) or value is None:
-            continue
-        elif isinstance(value, (int, float)):
-            known[metric] = Quantity(float(value), str(unit or ""))
-        else:
-            known[metric] = str(value)
-    return diagnose(Kernel(0, name, name, device=Device(cc=cc), metrics=known), rulebook)
+    arguments.text(name, "name", "the name of the kernel")
+    known, chip = given.counters(metrics), given.capability(cc)
+    return diagnose(Kernel(0, name, name, device=Device(cc=chip), metrics=known), rulebook)
 
 
 def _diagnosis(kernel: Kernel, facts: FactSet, walked: Walked, rules: Rulebook, doubts: tuple[str, ...]) -> Diagnosis:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
+from triage import arguments
 from triage.model import Profile, SourceLine
 
 __all__ = ["load"]
@@ -32,11 +33,18 @@ def load(
     Raises :class:`~triage.errors.UnreadableReport` where there is no kernel table at all,
     :class:`~triage.errors.NothingProfiled` for a log or report without kernels,
     :class:`~triage.errors.ProgramFailed` and :class:`~triage.errors.NcuFailed` for the log of a run that failed
-    before a kernel was profiled.
+    before a kernel was profiled; ``TypeError`` and ``ValueError`` that name an argument of a wrong type or value.
     """
     from triage.readers import sniff
 
-    path = Path(path)
+    path = arguments.path(path, "path")
+    if metrics is not None:
+        metrics = _names(metrics)
+    timeout_s = arguments.number(timeout_s, "timeout_s", "a number of seconds above 0")
+    if memory_bytes is not None:
+        arguments.number(memory_bytes, "memory_bytes", "a number of bytes above 0, or None")
+    if progress is not None and not callable(progress):
+        raise TypeError(arguments.wrong("progress", "a function of two numbers, or None", progress))
     content = sniff.content(path)
     if content.kind == "text":
         from triage.readers import text
@@ -53,6 +61,15 @@ def load(
         memory_bytes=memory_bytes,
         progress=progress,
     )
+
+
+def _names(given: object) -> Collection[str]:
+    """Names of metrics. One alone is no list: its letters would be taken for names, and nothing would be read."""
+    if isinstance(given, str | bytes) or not isinstance(given, Collection):
+        raise TypeError(arguments.wrong("metrics", "a list of names of metrics, or None for all", given))
+    for name in given:
+        arguments.text(name, "a name in metrics")
+    return given
 
 
 def source_lines(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
-from triage import resources
+from triage import arguments, resources
 from triage.errors import FaultyRules, UsageError
 from triage.model import RulebookId
 from triage.paths import is_dir, is_file
@@ -34,14 +34,16 @@ from triage.rules.yamlfile import Document, Fault
 DEFAULT_PROFILE = "guide"
 
 
-def load_rulebook(paths: Iterable[str | Path] = (), *, profile: str = DEFAULT_PROFILE) -> Rulebook:
+def load_rulebook(paths: str | Path | Iterable[str | Path] = (), *, profile: str = DEFAULT_PROFILE) -> Rulebook:
     """The shipped rules with ``paths`` laid over them, in order: folders of rule files, and ``triage.yaml`` files,
     which bring their packs.
 
-    ``profile`` selects a column of ``thresholds.yaml`` (``guide`` or ``playbook``). Raises :class:`FaultyRules` with
-    all faults as ``file:line:column: code message``.
+    ``profile`` selects a column of ``thresholds.yaml`` (``guide`` or ``playbook``). One path counts as a list of one.
+    Raises :class:`FaultyRules` with all faults as ``file:line:column: code message``, ``TypeError`` and ``ValueError``
+    that name an argument of a wrong type or value.
     """
-    names = tuple(str(path) for path in paths)
+    names = arguments.paths(paths, "paths")
+    arguments.text(profile, "profile", "the name of a threshold profile")
     # Files of a team may change between two calls, and a relative path means another file in another folder.
     return _layered(names, profile) if names else _load(profile)
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from triage import arguments
 from triage.errors import FaultyRules, TriageError
 from triage.paths import is_dir, is_file, real
 from triage.rules import checks
@@ -57,7 +58,7 @@ def load(start: Path | None = None) -> Team:
 
 def examine(start: Path | None = None) -> Team:
     """The same without raising: the faults are in ``team.document``."""
-    start = start if start is not None else here()
+    start = arguments.path(start, "start") if start is not None else here()
     if start is None:
         return Team()
     path = find(start) if is_dir(start) else start
@@ -96,7 +97,9 @@ def rulebook_for(
     if team.document is not None and any(fault.code == "unreadable" for fault in team.document.faults):
         raise faulty(team.document)
     paths = [_shown(team.path)] if team.path is not None else []
-    return load_rulebook([*paths, *map(str, folders)], profile=profile or team.profile or DEFAULT_PROFILE)
+    return load_rulebook(
+        [*paths, *arguments.paths(folders, "folders")], profile=profile or team.profile or DEFAULT_PROFILE
+    )
 
 
 def pack_folders(start: Path | None = None) -> list[Path]:
