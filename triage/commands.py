@@ -14,6 +14,7 @@ from pathlib import Path
 from triage import output, resources
 from triage.errors import GateFailed, ProgramFailed, TriageError, UnreadableReport, UsageError
 from triage.model import Finding, Report, SourceLine
+from triage.numerals import whole
 from triage.paths import INTERRUPTED, is_file
 from triage.readers import source_lines
 from triage.rules import Rulebook
@@ -161,8 +162,9 @@ def explain(report: Report, kernel: str, rules: Rulebook) -> None:
 
 def pick(report: Report, kernel: str) -> Finding:
     """The kernel with index ``kernel``, or the only one whose name holds that text."""
-    if kernel.lstrip("-").isdigit():
-        chosen = [finding for finding in report.findings if finding.kernel.index == int(kernel)]
+    index = whole(kernel)
+    if index is not None:
+        chosen = [finding for finding in report.findings if finding.kernel.index == index]
     else:
         chosen = [finding for finding in report.findings if kernel in finding.kernel.name]
     if len(chosen) == 1:
