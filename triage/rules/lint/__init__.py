@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from triage.errors import FaultyRules
 from triage.numerals import whole
+from triage.paths import exists
 from triage.rules import cases
 from triage.rules.layers import Layer
 from triage.rules.lint.counters import check_counters
@@ -82,7 +83,7 @@ def _sets(layer: Layer) -> Iterator[Fault]:
     """Faults of the metric sets of a folder, which another room reads."""
     from triage.ncu.sets import load_sets
 
-    if layer.folder is None or not (layer.folder / "sets.yaml").is_file():
+    if layer.folder is None or not exists(layer.folder / "sets.yaml"):
         return
     try:
         load_sets([layer.folder / "sets.yaml"])
