@@ -13,7 +13,7 @@ from triage.rules.layers import Layer, folder_layer
 from triage.rules.lint import lint
 from triage.rules.lint.lock import NAME, write_lock
 
-THRESHOLDS = 'thresholds:\n  mine: {guide: 3, unit: "%", source: measured}\n'
+THRESHOLDS = "thresholds:\n  conflict_pct: {value: 99, source: our own measurements}\n"
 
 
 @pytest.fixture

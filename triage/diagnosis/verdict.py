@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 from triage.diagnosis import confidence, consistency, hygiene, picture, steps
 from triage.diagnosis.later import Later
 from triage.diagnosis.lines import findings
 from triage.diagnosis.wording import evidence, filled
+from triage.errors import UsageError
 from triage.facts import FactSet, Known, of_kernel
 from triage.model import Bound, Contributor, Device, Diagnosis, Evidence, Kernel, Quantity, Verdict
+from triage.rules.chips import chip_number
 from triage.rules.loader import default_rulebook
 from triage.rules.overrides import for_chip
 from triage.rules.rulebook import LimiterDef, Rulebook
@@ -43,20 +47,38 @@ def diagnose_metrics(
     """What limits a kernel of which only counters are known.
 
     ``metrics`` maps ncu's metric names to numbers in base units (ns, byte, %), to ``(value, unit)`` pairs or to
-    quantities; ``cc`` is the compute capability (``"9.0"``). What is not in the mapping counts as not collected.
+    quantities; ``cc`` is the compute capability (``"9.0"``). What is not in the mapping counts as not collected, as
+    does ``None``. Raises :class:`UsageError` for what is no such mapping.
     """
-    known: dict[str, Quantity | str] = {}
-    for metric, given in metrics.items():
-        value, unit = given if isinstance(given, (tuple, list)) else (given, "")
-        if isinstance(value, Quantity):
-            known[metric] = value
-        elif isinstance(value, bool) or value is None:
-            continue
-        elif isinstance(value, (int, float)):
-            known[metric] = Quantity(float(value), str(unit or ""))
-        else:
-            known[metric] = str(value)
-    return diagnose(Kernel(0, name, name, device=Device(cc=cc), metrics=known), rulebook)
+    if not isinstance(metrics, Mapping):
+        raise UsageError(f"metrics are a mapping, not a {type(metrics).__name__}", "give names of metrics with values")
+    values = {str(metric): _value(metric, given) for metric, given in metrics.items()}
+    known = {metric: value for metric, value in values.items() if value is not None}
+    chip = str(cc) if cc is not None else None
+    if chip and chip_number(chip) is None:
+        raise UsageError(f"{chip[:40]!r} is no compute capability", "give cc='9.0'")
+    return diagnose(Kernel(0, name, name, device=Device(cc=chip), metrics=known), rulebook)
+
+
+def _value(metric: object, given: object) -> Quantity | str | None:
+    """A value as a caller of the API gives it; ``None`` where it was not collected."""
+    pair = tuple(given) if isinstance(given, (tuple, list)) else (given, "")
+    if len(pair) != 2:
+        raise UsageError(
+            f"the metric {metric!r} has {len(pair)} values", "give one number in base units, or (value, unit)"
+        )
+    value, unit = pair
+    if isinstance(value, (Quantity, str)):
+        return value
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, Real):
+        try:
+            return Quantity(float(value), str(unit or ""))
+        except OverflowError:
+            # What no float holds was not measured: it is doubted like every number of that size.
+            return Quantity(math.inf, str(unit or ""))
+    return str(value)
 
 
 def _diagnosis(kernel: Kernel, facts: FactSet, walked: Walked, rules: Rulebook, doubts: tuple[str, ...]) -> Diagnosis:

@@ -34,14 +34,14 @@ from triage.rules.yamlfile import Document, Fault
 DEFAULT_PROFILE = "guide"
 
 
-def load_rulebook(paths: Iterable[str | Path] = (), *, profile: str = DEFAULT_PROFILE) -> Rulebook:
+def load_rulebook(paths: str | Path | Iterable[str | Path] = (), *, profile: str = DEFAULT_PROFILE) -> Rulebook:
     """The shipped rules with ``paths`` laid over them, in order: folders of rule files, and ``triage.yaml`` files,
-    which bring their packs.
+    which bring their packs. One path may stand by itself.
 
     ``profile`` selects a column of ``thresholds.yaml`` (``guide`` or ``playbook``). Raises :class:`FaultyRules` with
     all faults as ``file:line:column: code message``.
     """
-    names = tuple(str(path) for path in paths)
+    names = tuple(map(str, (paths,) if isinstance(paths, (str, Path)) else paths))
     # Files of a team may change between two calls, and a relative path means another file in another folder.
     return _layered(names, profile) if names else _load(profile)
 
