@@ -180,6 +180,16 @@ def test_faulty_rules_are_reported_all_at_once(tmp_path: Path) -> None:
     assert "'launhc'" in text
 
 
+@pytest.mark.parametrize(
+    "words", ["report {0}", "explain {0}", "check {0}", "diff {0} {0}", "export {0} -o t.csv", "rules list"]
+)
+def test_a_folder_of_rules_without_a_rule_file_is_told(tmp_path: Path, words: str) -> None:
+    (tmp_path / "rulez").mkdir()
+    arguments = words.format(CAPTURE).split()
+    lines = fails(triage(*arguments, "--rules", "rulez", cwd=tmp_path), 3)
+    assert lines[1].startswith("  rulez:1:1: no-rules holds no rule file")
+
+
 def test_a_rule_test_that_fails_ends_with_10(tmp_path: Path) -> None:
     shipped = (resources.folder("rules") / "limiters" / "barrier.yaml").read_text(encoding="utf-8")
     (tmp_path / "limiters").mkdir()
@@ -199,6 +209,27 @@ def test_demo_names_limiters_and_writes_a_page(tmp_path: Path) -> None:
 
 def test_shell_completion_is_offered() -> None:
     assert "--install-completion" in triage("--help").stdout
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {},
+        {"COMP_WORDS": "triage"},
+        {"COMP_CWORD": "1"},
+        {"COMP_WORDS": "triage", "COMP_CWORD": "one"},
+        {"COMP_WORDS": "triage", "COMP_CWORD": "9" * 5_000},
+    ],
+    ids=lambda told: str(told)[:40],
+)
+def test_a_completion_that_is_set_up_by_halves(told: dict[str, str]) -> None:
+    lines = fails(triage("doctor", _TRIAGE_COMPLETE="complete_bash", **told), 2)
+    assert "unexpected" not in lines[0] and "unset _TRIAGE_COMPLETE" in lines[1]
+
+
+def test_words_are_completed() -> None:
+    asked = {"_TRIAGE_COMPLETE": "complete_bash", "COMP_WORDS": "triage ex", "COMP_CWORD": "1"}
+    assert triage(**asked).stdout.split() == ["export", "explain"]
 
 
 def test_nothing_heavy_is_imported_at_start() -> None:

@@ -78,7 +78,7 @@ def test_other_architectures(text: str, means: str) -> None:
     assert nvcc.architecture(text) == means
 
 
-@pytest.mark.parametrize("text", ["", "hopper", "sm_9", "sm_70", "61", "90b", "9.0.0"])
+@pytest.mark.parametrize("text", ["", "hopper", "sm_9", "sm_70", "61", "90b", "9.0.0", "٩٠"])
 def test_what_is_no_architecture(text: str) -> None:
     with pytest.raises(UsageError):
         nvcc.architecture(text)

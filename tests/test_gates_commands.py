@@ -43,6 +43,19 @@ def triage(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
     return cli.run()
 
 
+def test_a_baseline_may_lie_above_the_folder_of_its_gates(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    """Several packages of one repository share it; where the command runs makes no difference."""
+    assert triage(monkeypatch, "baseline", BASE, "-o", "base.yaml") == 0
+    (folder / "package" / "src").mkdir(parents=True)
+    (folder / "package" / "triage.yaml").write_text("gates: {baseline: ../base.yaml}\n")
+    for place in ("package", "package/src"):
+        monkeypatch.chdir(folder / place)
+        assert triage(monkeypatch, "check", HEAD) == 0
+        assert "8.08x as fast" in capsys.readouterr().out
+
+
 def test_check_passes_on_the_repaired_transpose(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -32,6 +32,7 @@ def test_operands_are_told_apart() -> None:
         "a ** 2", "a.real", "a()", "__import__('os')", "open(a)", "a[0]", "lambda: 1", "a if b else c", "'text'",
         "a < b", "min(a)", "ceil(a, b)", "max(a, key=b)", "(a).b__c", "().__class__", "a.__class__", "unknown_name",
         "a := 3", "a; b", "", "a +", "True", "+".join(["a"] * 10_000), "(" * 500 + "a" + ")" * 500, "f(a)",
+        "1" + "0" * 400, "9" * 1_990, "1e999", "a * 1e300",
     ],
 )  # fmt: skip
 def test_everything_but_arithmetic_is_refused(text: str) -> None:

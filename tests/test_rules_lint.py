@@ -56,6 +56,12 @@ def found(faults: list[Fault]) -> set[tuple[str, int, str]]:
     return {(fault.file.removeprefix("pack/"), fault.line, fault.code) for fault in faults}
 
 
+def test_a_pack_without_a_rule_file(tmp_path: Path) -> None:
+    (tmp_path / "labels.yaml").write_text("a: 1\n", encoding="utf-8")
+    assert found(pack(tmp_path, {})) == {("pack", 1, "no-rules"), ("labels.yaml", 1, "ignored")}
+    assert found(pack(tmp_path, {"sets.yaml": "sets: {}\n"})) == {("labels.yaml", 1, "ignored")}
+
+
 def test_the_shipped_rules_have_no_fault() -> None:
     assert [str(fault) for fault in lint([shipped_layer()])] == [], "if meant: triage rules lint --lock"
 

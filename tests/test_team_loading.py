@@ -219,6 +219,29 @@ def test_all_faults_of_file_packs_and_rules_at_once(tmp_path: Path) -> None:
         assert word in said, word
 
 
+@pytest.mark.parametrize("inside", ["", "notes.md", "limiters", "sub/limiters/mine.yaml", "thresholds.yml"])
+def test_a_folder_without_a_rule_file_is_a_fault_wherever_it_is_named(tmp_path: Path, inside: str) -> None:
+    folder = tmp_path / "pack"
+    file = folder / (inside or "x")
+    file.parent.mkdir(parents=True)
+    if inside == "limiters":
+        file.mkdir()
+    elif inside:
+        file.write_text("id: mine\n", encoding="utf-8")
+    for layers in ({"start": written(tmp_path, "rules: [pack]\n")}, {"folders": [folder], "team": Team()}):
+        with pytest.raises(FaultyRules) as refused:
+            rulebook_for(**layers)  # type: ignore[arg-type]
+        assert "pack:1:1: no-rules holds no rule file; they are called thresholds.yaml," in refused.value.details[0]
+
+
+def test_a_team_file_in_a_folder_of_rules_is_to_be_named_itself(tmp_path: Path) -> None:
+    file = written(tmp_path / "rules", "profile: playbook\n")
+    with pytest.raises(FaultyRules) as refused:
+        rulebook_for([file.parent], start=tmp_path)
+    assert "name its triage.yaml itself" in refused.value.details[0]
+    assert rulebook_for([file], start=tmp_path).identity.folders == (str(file),)
+
+
 def test_a_pack_behind_a_link_that_leads_out_is_refused(tmp_path: Path) -> None:
     (tmp_path / "outside").mkdir()
     (tmp_path / "team").mkdir()

@@ -123,6 +123,8 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         ("kernel: fast", "kernel: slow", "duplicate the kernel 'slow' stands twice"),
         ("min_cc: 80", "min_cc: new", "'min_cc' is a compute capability times ten"),
         ("{0.5: [tail-wave], 2: [barrier, sleep]}", "{half: [tail-wave]}", ":8:8: at 'half' is no scale"),
+        ("{0.5: [tail-wave], 2: [barrier, sleep]}", "{nan: [tail-wave]}", ":8:8: at 'nan' is no scale"),
+        ("{0.5: [tail-wave], 2: [barrier, sleep]}", "{0: [tail-wave]}", ":8:8: at '0' is no scale"),
         ("{0.5: [tail-wave], 2: [barrier, sleep]}", "[tail-wave]", ":8:3: at 'at' maps a scale"),
         ("kernels:", "kernel:", "holds a list named 'kernels'"),
         ("- kernel: slow", "- slow\n- kernel: slow", "an entry is a map"),

@@ -14,6 +14,7 @@ from pathlib import Path
 from triage import output, resources
 from triage.errors import GateFailed, ProgramFailed, TriageError, UnreadableReport, UsageError
 from triage.model import Finding, Report, SourceLine
+from triage.numerals import whole
 from triage.paths import INTERRUPTED, is_file
 from triage.readers import source_lines
 from triage.rules import Rulebook
@@ -27,6 +28,8 @@ MACHINE_CODE_FOR = 10
 EVERY_METRIC_OF = 32_000_000
 # Characters of a line of an error: a name from a report may be as long as the report.
 _LONGEST_LINE = 2000
+# What the completion of a shell sets.
+_COMPLETION = "_TRIAGE_COMPLETE"
 DEMO = "transposes.ncu-repz"
 DEMO_CSV = "transposes.csv"
 
@@ -161,8 +164,9 @@ def explain(report: Report, kernel: str, rules: Rulebook) -> None:
 
 def pick(report: Report, kernel: str) -> Finding:
     """The kernel with index ``kernel``, or the only one whose name holds that text."""
-    if kernel.lstrip("-").isdigit():
-        chosen = [finding for finding in report.findings if finding.kernel.index == int(kernel)]
+    index = whole(kernel)
+    if index is not None:
+        chosen = [finding for finding in report.findings if finding.kernel.index == index]
     else:
         chosen = [finding for finding in report.findings if kernel in finding.kernel.name]
     if len(chosen) == 1:
@@ -251,13 +255,22 @@ def machine_fault(error: OSError, debug: bool) -> int:
 
 
 def unexpected(error: Exception, debug: bool) -> int:
-    """A click usage error, or a fault of ours: one line, a hint, the exit status."""
+    """A usage error of the parser, a completion that a shell asks for by halves, or a fault of ours: one line, a hint,
+    the exit status."""
     show, status = getattr(error, "show", None), getattr(error, "exit_code", None)
     if callable(show) and isinstance(status, int):
         show()
         return status
     if debug:
         traceback.print_exception(error)
+    if os.environ.get(_COMPLETION):
+        # With it every call completes words and does nothing else; what it reads comes from the shell's half.
+        half = UsageError(
+            f"{_COMPLETION} asks for a completion, and what the shell should tell with it is missing or broken",
+            f"unset {_COMPLETION}, or set the completion up anew: triage --install-completion",
+        )
+        report_error(half)
+        return half.exit_code
     text = str(error).splitlines()[0] if str(error) else ""
     print(f"triage: unexpected {type(error).__name__}: {text[:200]}", file=sys.stderr)
     print("hint: this is a fault of triage; run again with --debug and report it", file=sys.stderr)

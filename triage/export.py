@@ -21,6 +21,8 @@ import typer
 from triage import output as out
 from triage.errors import UsageError
 from triage.model import Finding, Quantity, Report
+from triage.ncu.ranks import MOST_RANKS
+from triage.numerals import whole
 from triage.paths import INTERRUPTED, real
 from triage.renderers.escape import clean
 
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 KEYS = ("report", "rank", "device", "kernel", "launch")
 DECIDED = ("limiter", "family", "confidence", "duration_ns", "share_pct")
 # `run.rank3.ncu-rep` is how `triage profile` names them; the others are what people write with ncu's %q{...}.
-_RANK = re.compile(r"(?:^|[._-])(?:rank|r|node|proc)[._-]?(\d+)(?=$|[._-])", re.IGNORECASE)
+_RANK = re.compile(r"(?:^|[._-])(?:rank|r|node|proc)[._-]?([0-9]+)(?=$|[._-])", re.IGNORECASE)
 # What a spreadsheet would run as a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -165,7 +167,7 @@ def write(table: pandas.DataFrame, path: Path) -> None:
 def rank_of(path: str) -> int | None:
     """The rank that a file's name tells (``run.rank3.ncu-rep``), ``None`` where it tells none."""
     found = _RANK.search(Path(path).name)
-    return int(found[1]) if found else None
+    return whole(found[1], MOST_RANKS) if found else None
 
 
 def _report(file: Path, rulebook: Any, wanted: Any) -> Report:

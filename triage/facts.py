@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping
 
 from triage.magnitude import plausible
 from triage.model import Condition, Fact, Kernel, Quantity, Verdict
+from triage.rules.chips import chip_number
 from triage.rules.conditions import Node
 from triage.rules.formulas import UNKNOWN, Interval
-from triage.rules.rulebook import Alternative, FactDef, Rulebook, chip_number
+from triage.rules.rulebook import Alternative, FactDef, Rulebook
 
 # Bounds of bounds of bounds ...: beyond this many a bound is not worked out, before Python runs out of nested calls.
 _DEEPEST = 100

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from triage import quantities
 from triage.compare.model import Collection, Snapshot, State
 from triage.model import Device
+from triage.numerals import whole
 
 # Clocks this far apart are two settings of the GPU, not its usual wander.
 _CLOCKS_APART = 0.10
@@ -151,8 +152,7 @@ def _frequency(base: State, head: State) -> float | None:
 
 
 def _generation(collection: Collection) -> int | None:
-    year = (collection.ncu or "").split(".")[0]
-    return int(year) if year.isdecimal() else None
+    return whole((collection.ncu or "").split(".")[0])
 
 
 def _device(device: Device) -> str:

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from triage.choosing import matches, unmatched
 from triage.errors import UsageError
 from triage.model import Report
+from triage.numerals import whole
 
-_RANGE = re.compile(r"(\d+)(?:(-)(\d+)?)?")
+_RANGE = re.compile(r"([0-9]+)(?:(-)([0-9]+)?)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +37,15 @@ def parse(text: str | None) -> tuple[Launches, Launches]:
     return chosen[0], chosen[-1]
 
 
-def _one(part: str, whole: str) -> Launches:
+def _one(part: str, asked: str) -> Launches:
     found = _RANGE.fullmatch(part.strip())
-    if found is None:
-        raise UsageError(f"--launches {whole} is no range", "write 0-4 for both sides, or 0-4:5-9 for base and head")
-    first = int(found[1])
-    last = first if found[2] is None else int(found[3]) if found[3] else None
-    if last is not None and last < first:
-        raise UsageError(f"--launches {whole} ends before it begins", "write the smaller number first")
+    first, last = (whole(found[1]), whole(found[3] or found[1])) if found is not None else (None, None)
+    if found is None or first is None or last is None:
+        raise UsageError(f"--launches {asked} is no range", "write 0-4 for both sides, or 0-4:5-9 for base and head")
+    if found[2] and not found[3]:
+        return Launches(first)
+    if last < first:
+        raise UsageError(f"--launches {asked} ends before it begins", "write the smaller number first")
     return Launches(first, last)
 
 

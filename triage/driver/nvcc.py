@@ -79,7 +79,7 @@ def architecture(text: str) -> str:
 
     Raises UsageError for anything else, and for a chip older than 7.5.
     """
-    match = re.fullmatch(r"(?:sm_|compute_)?(\d{2,3}|\d{1,2}\.\d)([af]?)", text.strip().lower())
+    match = re.fullmatch(r"(?:sm_|compute_)?([0-9]{2,3}|[0-9]{1,2}\.[0-9])([af]?)", text.strip().lower())
     if not match:
         raise UsageError(f"{text!r} is no GPU architecture", "write it like sm_90, 90 or 9.0")
     digits = match[1].replace(".", "")

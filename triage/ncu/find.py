@@ -15,6 +15,7 @@ from pathlib import Path
 
 from triage.asking import Run, ask
 from triage.errors import NcuFailed
+from triage.numerals import whole
 
 # Where installers put it: CUDA toolkits, the stand-alone package, the .run installer of older releases.
 INSTALL_GLOBS = (
@@ -69,7 +70,7 @@ def candidates(env: Mapping[str, str], root: Path = Path("/")) -> Iterator[tuple
 
 
 def _by_version(path: Path) -> tuple[int, ...]:
-    return tuple(int(number) for number in re.findall(r"\d+", str(path)))
+    return tuple(whole(number) or 0 for number in re.findall(r"[0-9]+", str(path)))
 
 
 def locate(env: Mapping[str, str], root: Path = Path("/")) -> Path:

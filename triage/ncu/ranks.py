@@ -8,11 +8,11 @@ each kernel.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from triage.model import Finding, Report
+from triage.numerals import whole
 
 # (rank, size) as each launcher exports them. SLURM's are only meant inside a step: a batch script has them too.
 _VARIABLES = (
@@ -24,6 +24,8 @@ _VARIABLES = (
     ("RANK", "WORLD_SIZE"),
 )
 _MPI = frozenset(("mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun", "srun", "jsrun", "aprun"))
+# More than any machine runs: a longer number, as in the name `run_r20261130.csv`, is a date or a time.
+MOST_RANKS = 9_999_999
 LAUNCHERS = _MPI | {"torchrun", "accelerate", "deepspeed"}
 
 
@@ -43,10 +45,9 @@ class Rank:
 def this_rank(env: Mapping[str, str]) -> Rank | None:
     """The rank that a launcher gave this process, ``None`` outside of one and for a single process."""
     for number, size in _VARIABLES:
-        with suppress(KeyError, ValueError):
-            rank = Rank(int(env[number]), int(env[size]))
-            if rank.size > 1 and 0 <= rank.number < rank.size:
-                return rank
+        this, most = (whole(env.get(name, "").strip(), MOST_RANKS) for name in (number, size))
+        if this is not None and most is not None and most > 1 and this < most:
+            return Rank(this, most)
     return None
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from triage.errors import FaultyRules, UsageError
 from triage.ncu.suggest import closest
-from triage.paths import is_dir
+from triage.paths import exists, is_dir, real
 from triage.resources import folder
 from triage.rules.yamlfile import Document, List, Map, read
 
@@ -50,9 +50,9 @@ def load_sets(folders: Iterable[Path] = ()) -> dict[str, MetricSet]:
     files = [folder("rules") / "sets.yaml"]
     files += [path / "sets.yaml" if is_dir(path) else path for path in folders]
     for file in files:
-        if file is not files[0] and not file.exists():
+        if file is not files[0] and not exists(file):
             continue
-        document = read(file)
+        document = read(file) if file is files[0] else _of(file)
         sets |= _sets(document)
         faults += map(str, sorted(document.faults))
     if faults:
@@ -69,6 +69,15 @@ def choose(sets: Mapping[str, MetricSet], name: str) -> MetricSet:
     if name in sets:
         return sets[name]
     raise UsageError(f"there is no metric set {name!r}{closest(name, sets)}", f"the sets are: {', '.join(sets)}")
+
+
+def _of(file: Path) -> Document:
+    """The file's document; a link that leads out of the folder is a fault, as it is for every other file of rules."""
+    if Path(real(file)).is_relative_to(real(file.parent)):
+        return read(file)
+    document = Document(file, str(file))
+    document.at((1, 1), "outside", "points to a file outside of its folder")
+    return document
 
 
 def _sets(document: Document) -> dict[str, MetricSet]:

@@ -10,6 +10,8 @@ from pathlib import Path
 from statistics import median
 from typing import BinaryIO
 
+from triage.numerals import whole
+
 Dim3 = tuple[int, int, int]
 
 _PROCESS = re.compile(r"^\[(\d+)\]\s")
@@ -93,8 +95,10 @@ def function_name(mangled: str) -> str:
     rest, parts = mangled[2:].removeprefix("L"), []
     nested = rest.startswith("N")
     rest = rest.removeprefix("N")
-    while match := re.match(r"[LK]?(\d+)", rest):
-        size = int(match[1])
+    while match := re.match(r"[LK]?([0-9]+)", rest):
+        size = whole(match[1])
+        if size is None:
+            break
         word = rest[match.end() : match.end() + size]
         rest = rest[match.end() + size :]
         parts.append("(anonymous)" if word.startswith("_GLOBAL__N_") else word)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from triage.model import Device, Launch, Workload
+from triage.numerals import whole
 from triage.readers import identity
 
 LEADING = frozenset({
@@ -67,13 +68,13 @@ class Columns:
     def is_result(self, row: Sequence[str]) -> bool:
         """Whether a row belongs to a result: numbers where ncu prints numbers, and no cell beyond the header."""
         for name in ("ID", "Context"):
-            if name in self.place and not self.cell(row, name).isdigit():
+            if name in self.place and whole(self.cell(row, name)) is None:
                 return False
         return bool(self.name(row)) and not self._beyond(row)
 
     def overflows(self, row: Sequence[str]) -> bool:
         """Whether a row would be a result's but for what stands behind the header's last column."""
-        named = "ID" not in self.place or self.cell(row, "ID").isdigit()
+        named = "ID" not in self.place or whole(self.cell(row, "ID")) is not None
         return named and bool(self.name(row)) and self._beyond(row)
 
     def _beyond(self, row: Sequence[str]) -> bool:

@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 from triage.errors import UnreadableReport
+from triage.numerals import whole
 from triage.readers.log import Log
 from triage.readers.text_page import is_kernel_line
 
@@ -85,7 +86,7 @@ class Rows:
             if row is None:
                 self.pages += is_kernel_line(line)
                 # A row cut within its first cell has no separator; only the last line has no line break.
-                self.cut = self.found and not self.quoted and line.isdecimal()
+                self.cut = self.found and not self.quoted and whole(line) is not None
                 self.log.feed(line)
                 continue
             quotes = row.count('"')

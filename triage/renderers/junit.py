@@ -12,10 +12,13 @@ from datetime import UTC, datetime
 from xml.etree import ElementTree
 
 from triage.gates.model import GATES, Outcome, Result
+from triage.numerals import whole
 from triage.renderers import diff_wording, wording
 from triage.renderers.escape import clean, shorten
 
 _NAME = 400
+# The end of the year 9999, as far as dates go.
+_LAST_SECOND = 253_402_300_799
 
 
 def render(result: Result) -> str:
@@ -80,6 +83,5 @@ def _properties(result: Result) -> list[tuple[str, str]]:
 
 
 def _timestamp() -> str:
-    epoch = os.environ.get("SOURCE_DATE_EPOCH", "0")
-    seconds = int(epoch) if epoch.isdecimal() and len(epoch) < 12 else 0
+    seconds = whole(os.environ.get("SOURCE_DATE_EPOCH", ""), _LAST_SECOND) or 0
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")

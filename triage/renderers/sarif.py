@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from triage.model import Report
+from triage.numerals import whole
 from triage.renderers import wording
 from triage.renderers.escape import clean, shorten
 
@@ -25,6 +27,8 @@ _ROOT = "%SRCROOT%"
 # GitHub shows at most 5,000 results of a run and cuts messages at 1,000 characters or so.
 _RESULTS = 5_000
 _TEXT = 1_000
+# Where a gate is set; a colon may also stand in the name of a folder.
+_PLACE = re.compile(r"(.+?):([0-9]+)(?::[0-9]+)?")
 _LEVELS = {"violated": "error", "unknown": "warning"}
 
 
@@ -79,10 +83,10 @@ def _where(outcome: Outcome, result: Result, places: Places) -> dict[str, Any]:
     name = outcome.text.split(":", 1)[0]
     if outcome.file is not None:
         return _location(places.shown(outcome.file), outcome.line, name, outcome.kernel)
-    file, _, rest = outcome.place.partition(":")
-    known = places.relative(file) if rest else None
-    if known is not None:
-        return _location(known, int(rest.split(":")[0]), name, outcome.kernel)
+    found = _PLACE.fullmatch(outcome.place)
+    known = places.relative(found[1]) if found is not None else None
+    if found is not None and known is not None:
+        return _location(known, whole(found[2]), name, outcome.kernel)
     return _location(places.shown(result.head.path), None, name, outcome.kernel)
 
 

@@ -10,7 +10,7 @@ from triage.paths import is_file, real
 from triage.rules import checks
 from triage.rules.kinds import Either, Key, Many, Named, Number, Shape
 from triage.rules.rulebook import FactDef, LimiterDef, WalkCase, shown
-from triage.rules.shapes import CHIPS, FACT_ID, LIMITER, TEXT
+from triage.rules.shapes import CHIP, FACT_ID, LIMITER, TEXT
 from triage.rules.yamlfile import Document, List, Map
 
 VERDICTS = ("fires", "clear", "unknown")
@@ -22,7 +22,7 @@ WALK_CASE = Shape(
         "name": Key(TEXT, "What the case shows.", required=True),
         "facts": Key(Named(Number(), FACT_ID), "Facts of the kernel; what is left out was not collected."),
         "metrics": Key(Named(Number()), "Or its counters, by ncu's names, in base units."),
-        "cc": Key(CHIPS, "The compute capability of the case."),
+        "cc": Key(CHIP, "The compute capability of the case."),
         "capture": Key(TEXT, "Or a report inside the pack (or below triage.yaml), by its path from this file."),
         "kernel": Key(Either((TEXT, Number())), "Which kernel of the report: its index, or a pattern of its name."),
         "limiter": Key(LIMITER, "Ask the rule of this limiter alone."),
@@ -63,7 +63,7 @@ def read_cases(
                 limiter=_limiter(document, entry, limiters),
                 facts=_numbers(document, entry, "facts", facts),
                 metrics=_numbers(document, entry, "metrics", None),
-                cc=_cc(document, entry),
+                cc=checks.chip(document, entry),
                 capture=capture,
                 kernel=_kernel(document, entry),
                 place=shown(spot),
@@ -111,13 +111,6 @@ def _numbers(document: Document, entry: Map, key: str, known: Mapping[str, Any] 
         if number is not None:
             found[name] = number
     return found
-
-
-def _cc(document: Document, entry: Map) -> str | None:
-    if "cc" not in entry:
-        return None
-    chips = checks.chips(document, entry)
-    return str(entry["cc"]) if chips is not None else None
 
 
 def _capture(document: Document, entry: Map, inside: Path) -> tuple[Path | None, str]:

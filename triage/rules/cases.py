@@ -8,6 +8,7 @@ from pathlib import Path
 from triage.errors import TriageError
 from triage.facts import FactSet, of_kernel
 from triage.model import Kernel, Quantity
+from triage.numerals import whole
 from triage.rules.casefile import UNDECIDED
 from triage.rules.overrides import for_chip
 from triage.rules.reasons import why, why_rule
@@ -92,8 +93,9 @@ def _kernels(capture: Path, metrics: frozenset[str]) -> tuple[Kernel, ...]:
 
 def _kernel(capture: Path, wanted: str, metrics: frozenset[str]) -> Kernel:
     kernels = _kernels(capture, metrics)
-    if wanted.isdigit():
-        found = [kernel for kernel in kernels if kernel.index == int(wanted)]
+    index = whole(wanted)
+    if index is not None:
+        found = [kernel for kernel in kernels if kernel.index == index]
     else:
         found = [kernel for kernel in kernels if names(wanted, kernel)]
     if len(found) != 1:

@@ -7,10 +7,10 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from triage.rules.chips import ChipRange, chip_number, parse_chips
 from triage.rules.conditions import OPERATORS, AllOf, AnyOf, Comparison, Node, Not, Threshold
 from triage.rules.formulas import Formula, FormulaError, parse
 from triage.rules.kinds import Shape
-from triage.rules.rulebook import ChipRange, parse_chips
 from triage.rules.shapes import COMPARISON
 from triage.rules.yamlfile import Document, List, Map
 
@@ -105,10 +105,20 @@ def chips(document: Document, where: Map, key: str = "cc") -> ChipRange | None:
     if isinstance(value, (str, float)) and not isinstance(value, bool):
         try:
             return parse_chips(str(value))
-        except ValueError:
-            pass
-    document.fault(where, key, "chips", f"{value!r} is no range of compute capabilities (try '>=9.0' or '9.*')")
+        except ValueError as fault:
+            document.fault(where, key, "chips", f"{str(value)[:80]!r} is no range of compute capabilities: {fault}")
+            return None
+    document.fault(where, key, "chips", f"{value!r} is no range of compute capabilities: write it as text, '>=9.0'")
     return None
+
+
+def chip(document: Document, where: Map, key: str = "cc") -> str | None:
+    """The one compute capability at ``key``, when there is one."""
+    found = chips(document, where, key)
+    if found is not None and chip_number(found.text) is None:
+        document.fault(where, key, "chips", f"{found.text!r} is no single compute capability: write '9.0'")
+        return None
+    return found.text if found is not None else None
 
 
 class ConditionReader:

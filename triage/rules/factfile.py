@@ -7,9 +7,10 @@ from typing import Any
 
 from triage.rules import checks
 from triage.rules.checks import ConditionReader
+from triage.rules.chips import ChipRange, parse_chips
 from triage.rules.conditions import Threshold
 from triage.rules.formulas import FACT, Formula
-from triage.rules.rulebook import Alternative, ChipRange, FactDef, parse_chips
+from triage.rules.rulebook import Alternative, FactDef
 from triage.rules.shapes import ALTERNATIVE, FACT_ENTRY
 from triage.rules.yamlfile import Document, List, Map
 

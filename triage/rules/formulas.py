@@ -18,6 +18,8 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from triage.magnitude import plausible
+
 Interval = tuple[float, float]
 Lookup = Callable[[str], Interval]
 
@@ -70,6 +72,8 @@ def _compile(
     node: ast.expr, facts: Iterable[str], metrics: list[str], used: list[str]
 ) -> Callable[[Lookup, Lookup], Interval]:
     if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and not isinstance(node.value, bool):
+        if not plausible(node.value):
+            raise FormulaError("holds a number of a size that nothing measured has")
         constant = (float(node.value), float(node.value))
         return lambda metric, fact: constant
     if isinstance(node, (ast.Name, ast.Attribute)):

@@ -17,7 +17,8 @@ from triage.rules.yamlfile import Document, List, Map, read
 SHIPPED = "rules"
 FILES = ("thresholds.yaml", "facts.yaml", "path.yaml")
 # Read by other parts of the program.
-OTHERS = ("sets.yaml", "metrics.yaml", "roofs.yaml", "triage.yaml")
+SETS, TEAM = "sets.yaml", "triage.yaml"
+OTHERS = (SETS, "metrics.yaml", "roofs.yaml", TEAM)
 FOLDERS = ("limiters", "cases")
 _SHAPES = {"thresholds.yaml": THRESHOLDS_FILE, "facts.yaml": FACTS_FILE, "path.yaml": PATH_FILE}
 
@@ -73,6 +74,8 @@ def folder_layer(folder: Path, kind: Literal["shipped", "pack", "command"], show
         if isinstance(document.root, Map):
             checks.keys(document, document.root, CASE_FILE)
             layer.parts.append(Part("cases", document, document.root))
+    if not layer.documents and not (folder / SETS).exists():
+        layer.documents.append(_nothing(folder, layer.name))
     layer.documents += _ignored(folder, layer.name)
     return layer
 
@@ -100,6 +103,18 @@ def _read(file: Path, shown: str, inside: Path | None) -> Document:
         document.at((1, 1), "outside", "points to a file outside of its folder")
         return document
     return read(file, shown)
+
+
+def _nothing(folder: Path, name: str) -> Document:
+    """The fault of a folder without any rule file: a misspelt one must not leave the rules out in silence."""
+    document = Document(folder, name)
+    if (folder / TEAM).exists():
+        message = f"holds no rule file; name its {TEAM} itself"
+    else:
+        files = ", ".join((*FILES, SETS, *(f"{name}/*.yaml" for name in FOLDERS)))
+        message = f"holds no rule file; they are called {files}"
+    document.at((1, 1), "no-rules", message)
+    return document
 
 
 def _ignored(folder: Path, name: str) -> list[Document]:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from triage import quantities
 from triage.rules import checks
+from triage.rules.chips import ChipRange, chip_number
 from triage.rules.conditions import OPERATORS, Comparison, Node, Threshold, map_thresholds
 from triage.rules.kinds import Key, Number, Shape
-from triage.rules.rulebook import ChipRange, FactDef, LimiterDef, Question, Rulebook, Spot, chip_number, shown
+from triage.rules.rulebook import FactDef, LimiterDef, Question, Rulebook, Spot, shown
 from triage.rules.shapes import CHIPS, FACT, LIMITER, TEXT
 from triage.rules.sharing import shared
 from triage.rules.yamlfile import Document, Fault, List, Map

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triage.model import Fix, RulebookId
+from triage.rules.chips import ChipRange
 from triage.rules.conditions import Node, Threshold
 from triage.rules.formulas import Formula
 
@@ -23,18 +24,6 @@ NOWHERE: Spot = ("", 0, 0)
 def shown(spot: Spot) -> str:
     """A place as messages print it: ``file:line``."""
     return f"{spot[0]}:{spot[1]}" if spot[0] else ""
-
-
-@dataclass(frozen=True, slots=True)
-class ChipRange:
-    """Compute capabilities, as ``>=9.0``, ``<=8.0``, ``8.6``, or several separated by spaces (any may hold)."""
-
-    text: str
-    ranges: tuple[tuple[float, float], ...]
-
-    def holds(self, cc: float | None) -> bool:
-        """Whether ``cc`` lies in the range; an unknown chip lies in every range."""
-        return cc is None or any(low <= cc <= high for low, high in self.ranges)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,42 +233,3 @@ class Need:
 
     fact: str
     alternatives: tuple[tuple[str, ...], ...]
-
-
-def parse_chips(text: str) -> ChipRange:
-    """``">=9.0"``, ``"<=8.0"``, ``"8.6"``, ``"7.0-8.0"``, ``"10.*"``, or several separated by spaces.
-
-    Raises ``ValueError`` for anything else.
-    """
-    ranges: list[tuple[float, float]] = []
-    for word in text.split():
-        if word.startswith((">=", "<=", "<", ">")):
-            sign = word.rstrip("0123456789.")
-            number = float(word[len(sign) :])
-            step = 0.05
-            ranges.append(
-                {
-                    ">=": (number, 1e9),
-                    ">": (number + step, 1e9),
-                    "<=": (0.0, number),
-                    "<": (0.0, number - step),
-                }[sign]
-            )
-        elif word.endswith(".*"):
-            ranges.append((float(word[:-2]), float(word[:-2]) + 0.95))
-        elif "-" in word:
-            low, high = word.split("-", 1)
-            ranges.append((float(low), float(high)))
-        else:
-            ranges.append((float(word), float(word)))
-    if not ranges:
-        raise ValueError("no compute capability given")
-    return ChipRange(text, tuple(ranges))
-
-
-def chip_number(cc: str | None) -> float | None:
-    """``"9.0"`` as 9.0 (``"10.3"`` as 10.3); ``None`` when there is none or it is no number."""
-    try:
-        return float(cc) if cc else None
-    except ValueError:
-        return None

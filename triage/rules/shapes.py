@@ -3,6 +3,7 @@ of the documentation are made from it."""
 
 from __future__ import annotations
 
+from triage.rules.chips import ONE, WORD
 from triage.rules.kinds import Either, Flag, Key, Many, Named, Number, Ref, Shape, Text
 
 FACT_ID = r"^[a-z][a-z0-9_]*$"
@@ -13,7 +14,11 @@ URL = r"^https://[^\s/?#@\\<>\"'`]+([/?#][^\s\\<>\"'`]*)?$"
 TEXT = Text()
 FACT = Text("the id of a fact", pattern=FACT_ID)
 LIMITER = Text("the id of a limiter", pattern=LIMITER_ID)
-CHIPS = Text("compute capabilities: '9.0', '>=8.6', '<7.0', '7.0-8.0', '9.*', several separated by spaces")
+CHIPS = Text(
+    "compute capabilities: '9.0', '>=8.6', '<7.0', '7.0-8.0', '9.*', several separated by spaces",
+    pattern=rf"^ *{WORD}( +{WORD})* *$",
+)
+CHIP = Text("a compute capability: '9.0'", pattern=f"^{ONE}$")
 FORMULA = Either((Text("arithmetic over metrics and facts: + - * /, min, max, ceil"), Number()))
 CONDITION = Ref("condition")
 LIMIT = Either((Number(), Text("the name of a threshold")))

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from triage.model import Kernel
+from triage.rules.chips import ChipRange, chip_number
 from triage.rules.layers import Layer
-from triage.rules.rulebook import ChipRange, Spot, chip_number
+from triage.rules.rulebook import Spot
 from triage.rules.selecting import matches, names
 from triage.rules.yamlfile import Document
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,7 @@ from triage.rules.yamlfile import Document, List, Map, read
 _REQUIRED = ("kernel", "file", "accept", "forbid", "twin", "why")
 _OPTIONAL = ("fix", "at", "keeps", "trap", "min_cc")
 _OLDEST_CC = 75
+_SCALE = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +174,8 @@ def _sizes(document: Document, body: Map, limiters: Collection[str]) -> dict[flo
         return {}
     found = {}
     for key in value:
-        try:
+        if _SCALE.fullmatch(key) and float(key) > 0:
             found[float(key)] = _ids(document, value, key, limiters)
-        except ValueError:
+        else:
             document.fault(value, key, "at", f"{key!r} is no scale of the problem")
     return found

@@ -7,9 +7,12 @@ its lock.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 
 from triage.errors import FaultyRules
+from triage.numerals import whole
+from triage.paths import exists
 from triage.rules import cases
 from triage.rules.layers import Layer
 from triage.rules.lint.counters import check_counters
@@ -21,6 +24,8 @@ from triage.rules.loader import DEFAULT_PROFILE, assemble
 from triage.rules.rulebook import Rulebook
 from triage.rules.yamlfile import Document, Fault, List, Map
 
+# A fault as text: its place, code and message; the name of a folder may hold blanks and colons.
+_SHOWN = re.compile(r".+?:([0-9]+):([0-9]+): (\S+) (.*)", re.DOTALL)
 # Faults that say nothing about the rule itself: its tests can run all the same.
 _ABOUT_OTHERS = ("unreachable", "unknown-limiter", "clash", "missing-test")
 
@@ -78,14 +83,13 @@ def _sets(layer: Layer) -> Iterator[Fault]:
     """Faults of the metric sets of a folder, which another room reads."""
     from triage.ncu.sets import load_sets
 
-    if layer.folder is None or not (layer.folder / "sets.yaml").is_file():
+    if layer.folder is None or not exists(layer.folder / "sets.yaml"):
         return
     try:
         load_sets([layer.folder / "sets.yaml"])
     except FaultyRules as error:
         for line in error.details:
-            place, _, rest = line.partition(" ")
-            _, number, column = [*place.rstrip(":").rsplit(":", 2), "1", "1"][:3]
-            code, _, message = rest.partition(" ")
-            if number.isdigit() and column.isdigit():
-                yield Fault(f"{layer.name}/sets.yaml", int(number), int(column), code, message)
+            found = _SHOWN.fullmatch(line)
+            number, column = (whole(found[1]), whole(found[2])) if found is not None else (None, None)
+            if found is not None and number is not None and column is not None:
+                yield Fault(f"{layer.name}/sets.yaml", number, column, found[3], found[4])

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
-from triage.rules.rulebook import Alternative, ChipRange, FactDef, Rulebook, parse_chips
+from triage.rules.chips import ChipRange, parse_chips
+from triage.rules.rulebook import Alternative, FactDef, Rulebook
 from triage.rules.yamlfile import Fault
 
 SUPPORTED = (6.0, 6.1, 7.0, 7.2, 7.5, 8.0, 8.6, 8.7, 8.9, 9.0, 10.0, 10.3, 11.0, 12.0, 12.1)
