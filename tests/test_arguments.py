@@ -15,6 +15,7 @@ from captures import DATA
 
 import triage
 from triage import arguments
+from triage.diagnosis.given import capability
 from triage.errors import TriageError
 from triage.model import Kernel, Quantity
 from triage.rules import default_rulebook
@@ -65,9 +66,12 @@ GIVEN = triage.diagnose_metrics
         (lambda: GIVEN({"x": (1, 2)}), TypeError, "the unit of metrics['x'] must be text, not 2 (int)"),
         (lambda: GIVEN({"x": ({}, "ns")}), TypeError, "metrics['x'] must be a number"),
         (lambda: GIVEN({"x": Quantity("1")}), TypeError, "metrics['x'] must be a number"),
-        (lambda: GIVEN({}, cc=9.0), TypeError, 'cc must be a compute capability as text, such as "9.0", not 9.0'),
-        (lambda: GIVEN({}, cc="nan"), ValueError, 'cc must be a compute capability as text, such as "9.0", not'),
-        (lambda: GIVEN({}, cc="9" * 5000), ValueError, 'cc must be a compute capability as text, such as "9.0"'),
+        (lambda: GIVEN({}, cc=90), TypeError, 'cc must be a compute capability such as "9.0", not 90'),
+        (lambda: GIVEN({}, cc="90"), ValueError, 'cc must be a compute capability such as "9.0", not'),
+        (lambda: GIVEN({}, cc=True), TypeError, 'cc must be a compute capability such as "9.0", not True'),
+        (lambda: GIVEN({}, cc=9.05), TypeError, 'cc must be a compute capability such as "9.0", not 9.05'),
+        (lambda: GIVEN({}, cc="nan"), ValueError, 'cc must be a compute capability such as "9.0", not'),
+        (lambda: GIVEN({}, cc="9" * 5000), ValueError, 'cc must be a compute capability such as "9.0"'),
         (lambda: GIVEN({}, name=3), TypeError, "name must be the name of the kernel, not 3 (int)"),
         (lambda: GIVEN({}, rulebook="rules"), TypeError, "rulebook must be what load_rulebook(...) returns, or None"),
     ],
@@ -131,3 +135,8 @@ def test_what_is_right_stands() -> None:
     )
     assert len(triage.report([profile], default_rulebook()).findings) == len(profile.kernels)
     assert len(triage.to_frame(profile)) == len(profile.kernels)
+
+
+@pytest.mark.parametrize("cc", [9.0, 9, "9.0"])
+def test_a_compute_capability_may_be_the_number_that_yaml_makes_of_it(cc: str | float) -> None:
+    assert capability(cc) == "9.0" and capability(12.1) == "12.1" and capability(None) is None

@@ -18,6 +18,8 @@ from triage.rules.rulebook import Rulebook
 
 _CELLS = Convention()
 _WHAT = "a number, a text, a (value, unit) pair or a Quantity"
+# Above every compute capability for years: 90 is meant as sm_90.
+_NO_CHIP = 30
 _CC = re.compile(r"[0-9]{1,3}(\.[0-9]{1,2})?")
 
 
@@ -35,12 +37,18 @@ def counters(metrics: Mapping[str, Any]) -> dict[str, Quantity | str]:
     return found
 
 
-def capability(cc: str | None) -> str | None:
-    """A compute capability, which must be text such as ``"9.0"``. Raises ``TypeError`` and ``ValueError``."""
-    what = 'a compute capability as text, such as "9.0"'
-    if cc is not None and not _CC.fullmatch(arguments.text(cc, "cc", what)):
+def capability(cc: str | float | None) -> str | None:
+    """A compute capability as text. The number that YAML makes of ``9.0`` without quotes is one. Raises ``TypeError``
+    and ``ValueError``."""
+    what = 'a compute capability such as "9.0"'
+    if isinstance(cc, Real) and not isinstance(cc, bool) and 0 < cc < _NO_CHIP and round(10 * float(cc), 6) % 1 == 0:
+        return f"{float(cc):.1f}"
+    if cc is None:
+        return None
+    told = arguments.text(cc, "cc", what)
+    if not _CC.fullmatch(told) or float(told) >= _NO_CHIP:
         raise ValueError(arguments.wrong("cc", what, cc))
-    return cc
+    return told
 
 
 def rules(rulebook: Rulebook | None) -> Rulebook:

@@ -37,7 +37,7 @@ def of_facts(kernel: Kernel, facts: FactSet, rules: Rulebook, doubts: tuple[str,
 def diagnose_metrics(
     metrics: Mapping[str, float | str | tuple[float | str, str] | Quantity | None],
     *,
-    cc: str | None = None,
+    cc: str | float | None = None,
     name: str = "kernel",
     rulebook: Rulebook | None = None,
 ) -> Diagnosis:
