@@ -20,13 +20,18 @@ ROOT = Path(__file__).parent.parent
 FILES = 60
 
 
+def as_from_a_terminal() -> None:
+    """A shell that runs in the background has interrupts ignored, nohup hang-ups, and children inherit that."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 def start(*words: str, cwd: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "triage", *words],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd, start_new_session=True,
         env={**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(cwd)},
-        # A shell that runs in the background has interrupts ignored, and children inherit that.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        preexec_fn=as_from_a_terminal,
     )  # fmt: skip
 
 

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 import yaml
 from captures import DATA, Labelled, cases, labelled, other_gpus, verdict, with_threshold
 
 import triage
 from triage.commands import wanted_metrics
-from triage.errors import UsageError
 from triage.facts import FactSet
-from triage.model import Kernel, Quantity, Verdict
+from triage.model import Kernel, Verdict
 from triage.readers import load
 from triage.rules import default_rulebook
 
@@ -232,30 +229,6 @@ def test_a_missing_counter_is_unknown_never_zero() -> None:
     diagnosis = triage.diagnose_metrics({}, cc="9.0")
     assert diagnosis.limiter is None
     assert diagnosis.missing
-
-
-@pytest.mark.parametrize(
-    ("given", "value"),
-    [(5, 5.0), (2.5, 2.5), ((5, "ns"), 5.0), ([5, "ns"], 5.0), (Quantity(5.0, "ns"), 5.0), (np.int64(5), 5.0),
-     (np.float32(2.5), 2.5), (10**400, None), ((-(10**5_000), "ns"), None), (float("nan"), None), (None, None),
-     (True, None), ("5", None)],
-    ids=lambda value: type(value).__name__,
-)  # fmt: skip
-def test_values_as_callers_of_the_api_give_them(given: Any, value: float | None) -> None:
-    fact = triage.diagnose_metrics({"gpu__time_duration.sum": given}, cc="9.0").facts.get("duration_ns")
-    assert (fact.quantity.value if fact is not None and fact.quantity is not None else None) == value
-
-
-@pytest.mark.parametrize("metrics", [None, [1], "x", {"a__b.sum": (1,)}, {"a__b.sum": (1, 2, 3)}, {"a__b.sum": ()}])
-def test_what_is_no_mapping_of_values_is_a_usage_error(metrics: Any) -> None:
-    with pytest.raises(UsageError, match=r"are a mapping|has \d values"):
-        triage.diagnose_metrics(metrics)
-
-
-def test_the_chip_of_the_api_is_one() -> None:
-    assert triage.diagnose_metrics({}, cc=9.0).missing == triage.diagnose_metrics({}, cc="9.0").missing  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="'sm_90' is no compute capability"):
-        triage.diagnose_metrics({}, cc="sm_90")
 
 
 def test_one_path_of_rules_may_stand_by_itself(tmp_path: Path) -> None:
