@@ -61,7 +61,9 @@ def test_a_cell_without_its_number_is_told(tmp_path: Path, text: str) -> None:
     assert f"1 cell holds no number where ncu writes one ({text!r}): these values are unknown" in warnings(path)
 
 
-@pytest.mark.parametrize("text", ["", "n/a", "nan", "(!) nan", "no data", "1,234", "95.8%", "7 (1; 6)", "1; 6", "3e5"])
+@pytest.mark.parametrize(
+    "text", ["", "n/a", "nan", "-nan(ind)", "(!) nan", "no data", "1,234", "95.8%", "7 (1; 6)", "1; 6", "3e5"]
+)
 def test_what_ncu_writes_is_not(tmp_path: Path, text: str) -> None:
     assert not any("no number" in said for said in warnings(saved(tmp_path / "r.csv", with_cell(text, TIME))))
 
@@ -235,6 +237,10 @@ def test_a_column_nearly_named_like_a_missing_counter_is_told(tmp_path: Path, na
     assert said == [f"the file may be damaged: column {name!r} is no counter, and {PIPE} is missing"]
 
 
+def test_a_callers_own_names_are_not_blamed_on_the_file() -> None:
+    assert load(RAW, metrics=["gpu__cycles_elapsed.max", "gpu__time_durations.sum"]).warnings == load(RAW).warnings
+
+
 def test_two_letters_apart_or_beside_the_counter_is_another_one(tmp_path: Path) -> None:
     rows = table(DATA / "validate_h200.csv")
     at = rows[0].index(PIPE)
@@ -246,6 +252,18 @@ def test_two_letters_apart_or_beside_the_counter_is_another_one(tmp_path: Path) 
     for other in (PIPE.replace("alu", "adu"), PIPE.replace("alu", "uao")):
         rows[0][at] = other
         assert warnings(saved(tmp_path / "r.csv", rows)) == []
+
+
+def test_a_range_has_no_size_and_that_is_no_damage(tmp_path: Path) -> None:
+    for capture in ("readers_raw_base.csv", "readers_details.csv"):
+        rows = table(DATA / capture)
+        for column in ("Block Size", "Grid Size"):
+            at = rows[0].index(column)
+            for row in rows[1:]:
+                row[at] = "(0, 0, 0)" if row[at] else ""
+        path = saved(tmp_path / "r.csv", rows)
+        assert not any("no number" in said for said in warnings(path))
+        assert load(path).kernels[0].launch.block in (None, (32, 8, 1))
 
 
 @pytest.mark.parametrize("capture", ["readers_raw_base.csv", "readers_details.csv"])

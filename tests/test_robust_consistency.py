@@ -128,6 +128,20 @@ def test_the_launch_of_a_details_page_counts_too() -> None:
     assert check(replace(told, workload="range"), NAMES).warnings == ()
 
 
+def test_barriers_bound_the_occupancy_too() -> None:
+    barriers = {**INTACT, "launch__occupancy_limit_barriers": Quantity(2)}
+    bound = {**barriers, "launch__waves_per_multiprocessor": Quantity(62.06)}
+    assert check(Kernel(0, "k", "k", metrics=bound), NAMES).warnings == ()
+    (said,) = check(Kernel(0, "k", "k", metrics=barriers), NAMES).warnings
+    assert "launch__waves_per_multiprocessor" in said
+
+
+def test_a_range_may_idle_between_its_launches() -> None:
+    metrics = {"gpu__time_duration.sum": Quantity(2e9, "ns"), "sm__cycles_active.max": Quantity(67_621, "cycle")}
+    for workload in ("range", "graph"):
+        assert check(Kernel(0, "k", "k", metrics=metrics, workload=workload), NAMES).warnings == ()  # type: ignore[arg-type]
+
+
 def test_two_compute_capabilities_of_one_result_contradict_each_other() -> None:
     attribute = "device__attribute_compute_capability_"
     told = {f"{attribute}major": Quantity(9), f"{attribute}minor": Quantity(0)}

@@ -28,6 +28,8 @@ SUPPORTED = (7.0, 7.5, 8.0, 8.6, 8.7, 8.9, 9.0, 10.0, 10.3, 11.0, 12.0, 12.1)
         ("8.*", (8.0, 8.6, 8.7, 8.9)),
         (" 7.0  12.* ", (7.0, 12.0, 12.1)),
         ("<7.5 >=12.0", (7.0, 12.0, 12.1)),
+        ("<12.0 >12.0", tuple(cc for cc in SUPPORTED if cc != 12.0)),
+        ("<=7.0 >=7.2", tuple(cc for cc in SUPPORTED if cc != 7.1)),
     ],
 )
 def test_a_range_holds_for_its_chips(text: str, held: tuple[float, ...]) -> None:

@@ -124,6 +124,8 @@ def unmatched(reports: Sequence[Report], globs: Sequence[str]) -> list[str]:
     """A sentence for each glob of metrics that matches none of these reports; ``none`` is no glob."""
     from triage.ncu.suggest import closest
 
+    if not globs:
+        return []
     names = {name for report in reports for finding in report.findings for name in finding.kernel.metrics}
     return [
         clean(f"-m {glob!r} matches no metric of these reports{closest(glob, names)}")

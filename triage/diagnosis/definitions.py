@@ -64,6 +64,7 @@ _LARGEST = (
 
 _OCCUPANCY, _THEORETICAL = f"sm__warps_active.avg{_ACTIVE}", "sm__maximum_warps_per_active_cycle_pct"
 _MOST_WARPS = "sm__maximum_warps_avg_per_active_cycle"
+_SMS = "device__attribute_multiprocessor_count"
 _PER_INST = "smsp__thread_inst_executed"
 # (name, numerators, denominators, factor, share): the name is the quotient, apart by at most that share of it.
 _QUOTIENTS: tuple[tuple[str, tuple[str, ...], tuple[str, ...], float, float], ...] = (
@@ -76,8 +77,9 @@ _QUOTIENTS: tuple[tuple[str, tuple[str, ...], tuple[str, ...], float, float], ..
     (_THEORETICAL, (_MOST_WARPS,), ("device__attribute_max_warps_per_multiprocessor",), 100.0, 0.02),
     (f"{_PER_INST}_per_inst_executed.ratio", ("thread_inst_executed",), ("inst_executed",), 1.0, 0.05),
     (f"{_PER_INST}_pred_on_per_inst_executed.ratio", ("thread_inst_executed_true",), ("inst_executed",), 1.0, 0.05),
-    # Shared memory serves one wavefront a cycle and SM: 32 banks of four bytes since compute capability 5.0.
-    (f"{_SHARED}.sum{_ELAPSED}", (f"{_SHARED}.sum",), ("launch__sm_count", "sm__cycles_elapsed.max"), 100.0, 0.1),
+    # Shared memory serves one wavefront a cycle and SM: 32 banks of four bytes since compute capability 5.0. The peak
+    # is that of all SMs, also of a launch that was given some of them (a green context).
+    (f"{_SHARED}.sum{_ELAPSED}", (f"{_SHARED}.sum",), (_SMS, "sm__cycles_elapsed.max"), 100.0, 0.1),
 )  # fmt: skip
 
 # (part, whole, factor, slack): a part is at most that often the whole.

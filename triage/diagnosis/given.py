@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from decimal import Decimal
 from numbers import Real
@@ -13,14 +12,12 @@ from triage import arguments
 from triage.model import Quantity
 from triage.readers.cells import Convention
 from triage.readers.units import to_base
+from triage.rules.chips import ARCHITECTURES, chip_number
 from triage.rules.loader import default_rulebook
 from triage.rules.rulebook import Rulebook
 
 _CELLS = Convention()
 _WHAT = "a number, a text, a (value, unit) pair or a Quantity"
-# Above every compute capability for years: 90 is meant as sm_90.
-_NO_CHIP = 30
-_CC = re.compile(r"[0-9]{1,3}(\.[0-9]{1,2})?")
 
 
 def counters(metrics: Mapping[str, Any]) -> dict[str, Quantity | str]:
@@ -41,14 +38,13 @@ def capability(cc: str | float | None) -> str | None:
     """A compute capability as text. The number that YAML makes of ``9.0`` without quotes is one. Raises ``TypeError``
     and ``ValueError``."""
     what = 'a compute capability such as "9.0"'
-    if isinstance(cc, Real) and not isinstance(cc, bool) and 0 < cc < _NO_CHIP and round(10 * float(cc), 6) % 1 == 0:
-        return f"{float(cc):.1f}"
     if cc is None:
         return None
-    told = arguments.text(cc, "cc", what)
-    if not _CC.fullmatch(told) or float(told) >= _NO_CHIP:
+    number = isinstance(cc, Real) and not isinstance(cc, bool)
+    told = chip_number(str(cc) if number else arguments.text(cc, "cc", what))
+    if told is None or told >= ARCHITECTURES:
         raise ValueError(arguments.wrong("cc", what, cc))
-    return told
+    return f"{told:.1f}"
 
 
 def rules(rulebook: Rulebook | None) -> Rulebook:

@@ -9,6 +9,7 @@ from triage.diagnosis.relation import Metrics, Relation, number
 from triage.model import Kernel
 
 OCCUPANCY_LIMITS = tuple(f"launch__occupancy_limit_{what}" for what in ("registers", "shared_mem", "blocks", "warps"))
+_BARRIERS = "launch__occupancy_limit_barriers"
 MOST_WARPS = "sm__maximum_warps_avg_per_active_cycle"
 # Metrics that no rule reads but that bear witness for others.
 WITNESSES = frozenset({
@@ -16,7 +17,7 @@ WITNESSES = frozenset({
     "launch__grid_size", "launch__block_size", "launch__thread_count", "launch__sm_count",
     "launch__waves_per_multiprocessor", "device__attribute_multiprocessor_count", "launch__cluster_size",
     "device__attribute_compute_capability_major", "device__attribute_compute_capability_minor",
-    *OCCUPANCY_LIMITS, MOST_WARPS,
+    *OCCUPANCY_LIMITS, _BARRIERS, MOST_WARPS,
 })  # fmt: skip
 
 
@@ -70,11 +71,15 @@ def of_waves(metrics: Metrics) -> Iterator[Relation]:
     known = [limit for limit in limits if limit]
     if len(known) < len(limits):
         return
+    # From compute capability 9.0 on barriers are counted as well.
+    barriers = number(metrics, _BARRIERS)
+    bounds = (*OCCUPANCY_LIMITS, _BARRIERS) if barriers else OCCUPANCY_LIMITS
+    known += [barriers] if barriers else []
     block, warps = number(metrics, "launch__block_size"), number(metrics, MOST_WARPS)
     if block and warps is not None:
         told = min(known) * math.ceil(block / 32)
         text = f"{MOST_WARPS} is {warps:g} but block size and occupancy limits make {told:g}"
-        yield Relation((MOST_WARPS, "launch__block_size", *OCCUPANCY_LIMITS), _same(told, warps), text)
+        yield Relation((MOST_WARPS, "launch__block_size", *bounds), _same(told, warps), text)
     grid, waves = number(metrics, "launch__grid_size"), number(metrics, "launch__waves_per_multiprocessor")
     # The product is 0 where a damaged file holds numbers too small for a float.
     room = sms * min(known) if sms else 0.0
@@ -82,7 +87,7 @@ def of_waves(metrics: Metrics) -> Iterator[Relation]:
     if room and grid and waves is not None and not number(metrics, "launch__cluster_size"):
         told = grid / room
         text = f"launch__waves_per_multiprocessor is {waves:g} but grid, SMs and occupancy limits make {told:.3g}"
-        names = ("launch__waves_per_multiprocessor", "launch__grid_size", "launch__sm_count", *OCCUPANCY_LIMITS)
+        names = ("launch__waves_per_multiprocessor", "launch__grid_size", "launch__sm_count", *bounds)
         yield Relation(names, abs(told - waves) <= 0.05 * told + 0.02, text)
 
 

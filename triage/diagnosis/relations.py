@@ -130,7 +130,7 @@ def relations(kernel: Kernel, names: frozenset[str]) -> Iterator[Relation]:
         # A range or graph has many launches: their sizes do not multiply.
         yield from launches.of_launch(kernel)
         yield from launches.of_waves(metrics)
-    yield from _time(metrics, plan)
+    yield from _time(kernel, plan)
     yield from _rollups(metrics)
     yield from _stalls(metrics, plan)
     for lower, upper in plan.ordered:
@@ -184,8 +184,9 @@ def _dimension(name: str) -> str | None:
     return None
 
 
-def _time(metrics: Metrics, plan: _Plan) -> Iterator[Relation]:
+def _time(kernel: Kernel, plan: _Plan) -> Iterator[Relation]:
     """Duration, cycles and clock; every count with its rate; issue rate and issue share."""
+    metrics = kernel.metrics
     ratio, share = "smsp__issue_active.avg.per_cycle_active", f"smsp__issue_active.avg{_ACTIVE}"
     a, b = number(metrics, ratio), number(metrics, share)
     if a is not None and b is not None:
@@ -204,7 +205,9 @@ def _time(metrics: Metrics, plan: _Plan) -> Iterator[Relation]:
                 f"{_DURATION} is {duration:g} ns but its cycles and clock make {told:.0f} ns",
             )
     if duration > _TOO_SHORT:
-        for name in ("sm__cycles_active.max", "sm__cycles_elapsed.max", "gpc__cycles_elapsed.max"):
+        # A range or a graph may idle between its launches.
+        active = ("sm__cycles_active.max",) if kernel.workload == "kernel" else ()
+        for name in (*active, "sm__cycles_elapsed.max", "gpc__cycles_elapsed.max"):
             cycles = number(metrics, name)
             if cycles:
                 hertz = cycles / duration * 1e9

@@ -99,4 +99,4 @@ def merge(reports: Sequence[Report]) -> Report:
         roofs=attainable(findings),
         surveyed=False,
     )
-    return replace(made, warnings=(*warnings, *across(made)))
+    return replace(made, warnings=tuple(dict.fromkeys((*warnings, *across(made)))))

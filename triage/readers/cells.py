@@ -13,7 +13,11 @@ from dataclasses import dataclass
 
 # Grouping characters that are never decimal signs: space, no-break, narrow no-break, thin space, apostrophes.
 _FILLERS = str.maketrans("", "", " \u00a0\u202f\u2009'\u2019")
-_MISSING = frozenset({"", "n/a", "nan", "-nan", "no data", "inf", "-inf", "+inf", "<error>"})
+_MISSING = frozenset({
+    "", "n/a", "no data", "<error>", "inf", "-inf", "+inf",
+    # As the runtime of Windows prints it too.
+    "nan", "-nan", "nan(ind)", "-nan(ind)", "nan(snan)", "-nan(snan)",
+})  # fmt: skip
 
 _POINT_DECIMAL = re.compile(
     r"[-+]?(\d{1,3}(,\d{3})+\.\d*|\d{1,3}(,\d{3}){2,}|\d*\.(\d{1,2}|\d{4,})|\d{4,}\.\d+|0\d*\.\d+"

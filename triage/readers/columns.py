@@ -51,7 +51,15 @@ class Columns:
     @property
     def damaged(self) -> int:
         """Metric columns of a raw page whose name no metric can have: the rest of a torn header."""
-        return 0 if self.is_long else sum(_NO_NAME.search(name) is not None for name in self.metrics)
+        return (
+            0
+            if self.is_long
+            else sum(
+                # ncu 2023 writes a pattern of its section files as a name.
+                _NO_NAME.search(name) is not None and not name.startswith("regex:")
+                for name in self.metrics
+            )
+        )
 
     @property
     def is_long(self) -> bool:

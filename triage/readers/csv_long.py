@@ -111,7 +111,7 @@ class Gatherer:
             entry = self._entries.get(key)
         if entry is None:
             for size in (columns.cell(row, "Grid Size"), columns.cell(row, "Block Size")):
-                if size and identity.dim3(size) is None:
+                if identity.no_size(size):
                     self._strays.no_number(size)
             entry = self.open(
                 key,

@@ -77,7 +77,7 @@ class Sheet:
         odd += [row[at] for at in self._others if at < wide and is_error(row[at])]
         self.strays.disputed += sum(self._disputed(row, name) for name in self._doubled)
         for at in self._sizes:
-            if at < wide and row[at].strip() and identity.dim3(row[at]) is None:
+            if at < wide and identity.no_size(row[at]):
                 self.strays.no_number(row[at])
         for cell in odd:
             value = None if _PLAIN.fullmatch(cell) else self.convention.value(cell)

@@ -69,6 +69,13 @@ def dim3(cell: str) -> tuple[int, int, int] | None:
     return (x, y, z) if 1 <= x < 2**31 and 1 <= y <= _MOST_YZ and 1 <= z <= _MOST_YZ else None
 
 
+def no_size(cell: str) -> bool:
+    """Whether a cell should hold a size and holds other text; all zeros is that of a range, which has none."""
+    found = _DIM3.fullmatch(cell.strip())
+    zeros = found is not None and all(int(part) == 0 for part in found.groups())
+    return bool(cell.strip()) and not zeros and dim3(cell) is None
+
+
 def bounded(name: str) -> str:
     """A name from a file in at most 20,000 characters: the longest template names seen have a fifth of that, and a
     longer one would stand in every sentence, command and page."""

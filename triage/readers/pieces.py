@@ -325,7 +325,7 @@ class RawTable:
 
         strays = total(tally.strays for tally in tallies)
         found = sum(tally.found for tally in tallies)
-        if strays.long and not found:
+        if (strays.long or strays.odd) and not found:
             # One piece without a kernel is damage; all of them are a table of another kind.
             raise strays.refusal(str(self.path), self._separator, self._quoted)
         said = [*self._notes]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -17,7 +18,7 @@ _LEAST, _MOST = 0.0, 1e9
 # Minor versions are a tenth apart.
 _STEP = 0.1
 # No chip is near: from here on it is the number of an architecture, ``sm_90`` for 9.0.
-_ARCHITECTURES = 50
+ARCHITECTURES = 50
 _KINDS = "write '9.0', '>=8.6', '<7.0', '7.0-8.0' or '9.*', several separated by blanks"
 
 
@@ -43,7 +44,9 @@ def parse_chips(text: str) -> ChipRange:
         raise ValueError(f"it is empty; {_KINDS}")
     down = max((high for low, high in ranges if low == _LEAST), default=-_MOST)
     up = min((low for low, high in ranges if high == _MOST), default=_MOST)
-    if up <= down + _STEP + 0.01:
+    # The first chip above what lies below: one that no part reaches leaves a hole.
+    first = math.floor(10 * down + 1e-6) + 1
+    if first >= 10 * up - 1e-6:
         raise ValueError("one of the parts holds for any chip; write what lies between two as '7.0-8.0'")
     return ChipRange(text, ranges)
 
@@ -78,6 +81,6 @@ def _range(word: str) -> tuple[float, float]:
 
 def _number(text: str) -> float:
     number = float(text)
-    if number >= _ARCHITECTURES:
+    if number >= ARCHITECTURES:
         raise ValueError(f"no chip has compute capability {text}; sm_90 is '9.0', sm_100 is '10.0'")
     return number

@@ -36,7 +36,7 @@ DEFAULT_PROFILE = "guide"
 
 def load_rulebook(paths: str | Path | Iterable[str | Path] = (), *, profile: str = DEFAULT_PROFILE) -> Rulebook:
     """The shipped rules with ``paths`` laid over them, in order: folders of rule files, and ``triage.yaml`` files,
-    which bring their packs. One path may stand by itself.
+    which bring their packs.
 
     ``profile`` selects a column of ``thresholds.yaml`` (``guide`` or ``playbook``). One path counts as a list of one.
     Raises :class:`FaultyRules` with all faults as ``file:line:column: code message``, ``TypeError`` and ``ValueError``
