@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from triage.model import Quantity
-from triage.readers import load, pieces
+from triage.readers import load, pieces, raw_table
 from triage.readers.strays import total
 
 DATA = Path(__file__).parent / "data"
@@ -39,7 +39,7 @@ def test_a_text_page_beside_a_table_is_told(tmp_path: Path, order: tuple[Path, P
 def test_so_it_is_in_a_table_that_is_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pieces, "_SMALL", 10)
     source = pieces.divide(joined(tmp_path / "both.csv", content(RAW), content(TEXT)))
-    assert isinstance(source, pieces.RawTable)
+    assert isinstance(source, raw_table.RawTable)
     tally = source.close([piece.read(None, keep=True)[1] for piece in source.pieces()])
     assert any("3 results of its text pages are left out" in text for text in tally.warnings)
 
@@ -70,7 +70,7 @@ def test_columns_of_one_name_that_agree_are_one(tmp_path: Path) -> None:
 
 def test_what_columns_dispute_adds_up_over_the_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pieces, "_SMALL", 10)
-    monkeypatch.setattr(pieces, "_BATCH", 10)
+    monkeypatch.setattr(raw_table, "_BATCH", 10)
     source = pieces.divide(joined(tmp_path / "t.csv", doubled(lambda text: text + "0")))
     tallies = [piece.read(frozenset({TIME}), keep=False)[1] for piece in source.pieces()]
     assert len(tallies) == 3 and total(tally.strays for tally in tallies).disputed == 3

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from triage.readers import load, pieces
+from triage.readers import load, pieces, raw_table
 from triage.readers.strays import Strays, is_number, total
 
 DATA = Path(__file__).parent / "data"
@@ -181,7 +181,7 @@ def test_a_no_break_space_of_ncu_itself_stays(tmp_path: Path) -> None:
 
 def test_a_divided_table_adds_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pieces, "_SMALL", 0)
-    monkeypatch.setattr(pieces, "_BATCH", 1)
+    monkeypatch.setattr(raw_table, "_BATCH", 1)
     rows = with_cell("####", TIME)
     rows[3][rows[0].index(TIME)] = "#REF!"
     rows[4] = [*rows[4], "1"]
@@ -189,7 +189,7 @@ def test_a_divided_table_adds_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     rows[-1][rows[0].index("ID")] = "9"
     path = saved(tmp_path / "r.csv", rows)
     source = pieces.divide(path)
-    assert isinstance(source, pieces.RawTable)
+    assert isinstance(source, raw_table.RawTable)
     tallies = []
     for piece in source.pieces():
         try:

@@ -21,7 +21,7 @@ from warm_reader import Warm
 
 from triage.commands import wanted_metrics
 from triage.errors import TriageError
-from triage.readers import framing, load, ncu_rep, pieces, process
+from triage.readers import framing, load, ncu_rep, pieces, process, raw_table
 from triage.rules import default_rulebook
 
 DATA = Path(__file__).parent / "data"
@@ -99,7 +99,7 @@ def test_a_damaged_table_in_pieces_is_what_it_is_as_a_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setattr(pieces, "_SMALL", 0)
-    monkeypatch.setattr(pieces, "_BATCH", 9000)
+    monkeypatch.setattr(raw_table, "_BATCH", 9000)
     wanted, chance = wanted_metrics(default_rulebook()), random.Random(name)
     path = tmp_path / "table.csv"
     for number in range(40):

@@ -22,7 +22,7 @@ from triage.diagnosis.roofs import attainable
 from triage.errors import NothingProfiled, TriageError, UnreadableReport
 from triage.model import Finding, Report
 from triage.paths import INTERRUPTED, expand
-from triage.readers import load, pieces
+from triage.readers import load, pieces, raw_table
 from triage.rules import default_rulebook
 
 ROOT = Path(__file__).parent.parent
@@ -51,7 +51,7 @@ def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(collection, "IN_FULL", 10)
     monkeypatch.setattr(collection, "DETAILED", 3)
     monkeypatch.setattr(pieces, "_SMALL", 1000)
-    monkeypatch.setattr(pieces, "_BATCH", 10_000)
+    monkeypatch.setattr(raw_table, "_BATCH", 10_000)
     monkeypatch.setattr(pieces, "_FEW_RESULTS", 1)
 
 
@@ -117,7 +117,7 @@ def test_brief_findings_say_to_the_whole_report_what_full_ones_do(plain: Report)
 
 def test_damage_of_a_divided_table_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pieces, "_SMALL", 1000)
-    monkeypatch.setattr(pieces, "_BATCH", 10_000)
+    monkeypatch.setattr(raw_table, "_BATCH", 10_000)
     path = tmp_path / "big.csv"
     synthetic.table(CSV, 60, path)
     data = path.read_bytes()
@@ -133,7 +133,7 @@ def test_units_of_a_divided_table_are_those_of_the_whole(
 ) -> None:
     """A row of units behind a stray line is the table's; below a result it is none, whichever piece it falls into."""
     monkeypatch.setattr(pieces, "_SMALL", 1000)
-    monkeypatch.setattr(pieces, "_BATCH", 10_000)
+    monkeypatch.setattr(raw_table, "_BATCH", 10_000)
     path = tmp_path / "big.csv"
     synthetic.table(CSV, 60, path)
     header, units, *results = path.read_text(encoding="utf-8").splitlines(keepends=True)
@@ -155,7 +155,7 @@ def test_units_of_a_divided_table_are_those_of_the_whole(
 
 def test_copies_in_other_pieces_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pieces, "_SMALL", 1000)
-    monkeypatch.setattr(pieces, "_BATCH", 10_000)
+    monkeypatch.setattr(raw_table, "_BATCH", 10_000)
     path = tmp_path / "big.csv"
     synthetic.table(CSV, 60, path)
     text = path.read_text(encoding="utf-8")

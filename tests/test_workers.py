@@ -19,7 +19,7 @@ from triage import workers
 from triage.errors import TriageError, UnreadableReport
 from triage.model import Kernel
 from triage.readers import process
-from triage.readers.pieces import Tally
+from triage.readers.piece import Tally
 from triage.rules import default_rulebook
 from triage.workers import Answer, Job, Pool
 

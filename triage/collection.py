@@ -21,12 +21,13 @@ from triage.errors import NothingProfiled, TriageError, UnreadableReport
 from triage.model import Device, Finding, Report, Source
 from triage.paths import INTERRUPTED, expand, real
 from triage.readers import pieces
+from triage.readers.piece import Tally
 from triage.rules.rulebook import Rulebook
 from triage.workers import Job, Pool
 from triage.workers import count as workers_for
 
 if TYPE_CHECKING:
-    from triage.readers.pieces import Piece, Tally
+    from triage.readers.piece import Divided, Piece
 
 Progress = Callable[[int, int], None]
 # Up to so many kernels every one is diagnosed in full: about 100 kB each, with its walk and its metrics.
@@ -42,7 +43,7 @@ class _File:
 
     path: Path
     named: bool
-    source: pieces.Source | None = None
+    source: Divided | None = None
     faults: list[TriageError] = field(default_factory=list)
     tallies: list[Tally] = field(default_factory=list)
     offsets: list[int] = field(default_factory=list)
@@ -57,7 +58,7 @@ class _File:
     def lost(self, error: TriageError) -> None:
         """Its next piece cannot be read."""
         self.faults.append(error)
-        self.took(pieces.Tally())
+        self.took(Tally())
 
     @property
     def read(self) -> bool:

@@ -23,7 +23,7 @@ from triage.readers.ranges import cores
 from triage.rules.rulebook import Rulebook
 
 if TYPE_CHECKING:
-    from triage.readers.pieces import Piece, Tally
+    from triage.readers.piece import Piece, Tally
 
 # Below this much work another process would start later than this one ends.
 _ALONE_KERNELS, _ALONE_FILES = 150, 4
