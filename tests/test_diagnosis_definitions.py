@@ -19,6 +19,7 @@ L2, TEX = "memory_l2_theoretical_sectors_global", "lts__t_sectors_srcunit_tex"
 # A tiled transpose on an H200: 132 SMs, 66 138 cycles.
 INTACT: dict[str, float] = {
     "launch__sm_count": 132,
+    "device__attribute_multiprocessor_count": 132,
     "launch__block_size": 256,
     "launch__occupancy_limit_blocks": 32,
     "launch__occupancy_limit_registers": 8,
