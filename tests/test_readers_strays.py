@@ -278,3 +278,10 @@ def test_a_size_that_no_launch_has_is_told_and_unknown(tmp_path: Path, capture: 
     assert any("no number where ncu writes one" in said and repr(text) in said for said in warnings(path))
     told = {str(kernel.launch.block) for kernel in load(path).kernels}
     assert text not in told and "(32, 0, 1)" not in told
+
+
+def test_a_run_of_letters_in_a_name_is_damage(tmp_path: Path) -> None:
+    rows = table(DATA / "validate_h200.csv")
+    at = rows[0].index(PIPE)
+    rows[0][at] = PIPE.replace("__pipe", f"_{'e9' * 41}_pipe")
+    assert any("the header is damaged" in said for said in warnings(saved(tmp_path / "r.csv", rows)))

@@ -16,7 +16,8 @@ LEADING = frozenset({
     "Rule Name", "Rule Type", "Rule Description", "Estimated Speedup Type", "Estimated Speedup", "Invocations",
 })  # fmt: skip
 _NVTX = re.compile(r".*(Push/Pop_Range|Start/Stop_Range|NVTX).*", re.IGNORECASE)
-_NO_NAME = re.compile(r"[^\x20-\x7e]|[=\"{}<>;|]")
+# The longest word in a name of ncu's has 14 letters (multiprocessor); a run of 40 was written by a torn write.
+_NO_NAME = re.compile(r"[^\x20-\x7e]|[=\"{}<>;|]|[A-Za-z0-9]{40}")
 _NVTX_RANGE = re.compile(r'"([^"]+)"')
 
 
