@@ -122,13 +122,13 @@ def frame(reports: Sequence[Report], *, metrics: Sequence[str] = (), facts: bool
 
 def unmatched(reports: Sequence[Report], globs: Sequence[str]) -> list[str]:
     """A sentence for each glob of metrics that matches none of these reports; ``none`` is no glob."""
-    from triage.ncu.suggest import closest
+    from triage.suggest import STRICT, closest
 
     if not globs:
         return []
     names = {name for report in reports for finding in report.findings for name in finding.kernel.metrics}
     return [
-        clean(f"-m {glob!r} matches no metric of these reports{closest(glob, names)}")
+        clean(f"-m {glob!r} matches no metric of these reports{closest(glob, names, STRICT)}")
         for glob in dict.fromkeys(globs)
         if glob != "none" and not any(fnmatchcase(name, glob) for name in names)
     ]

@@ -10,7 +10,7 @@ from typing import Protocol
 from triage.errors import FaultyRules
 from triage.ncu.chip import ALWAYS, Chip
 from triage.ncu.sets import MetricSet
-from triage.ncu.suggest import closest
+from triage.suggest import STRICT, closest
 
 SURVEY_METRIC = "gpu__time_duration.sum"
 STALL_GROUP = "group:smsp__pcsamp_warp_stall_reasons"
@@ -98,5 +98,9 @@ def _take(
         lacking = tuple(metric for metric in groups[0] if not chip.has(metric))
         base = lacking[0].split(".", 1)[0]
         known = chip.metrics - {base} if len(lacking) == 1 else frozenset[str]()
-        why = " (part of a section, ncu does not take it by name)" if base in chip.metrics else closest(base, known)
+        why = (
+            " (part of a section, ncu does not take it by name)"
+            if base in chip.metrics
+            else closest(base, known, STRICT)
+        )
         absent.append(Absent(lacking, asked_by, why))

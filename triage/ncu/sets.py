@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from triage.errors import FaultyRules, UsageError
-from triage.ncu.suggest import closest
 from triage.paths import exists, is_dir, real
 from triage.resources import folder
 from triage.rules.yamlfile import Document, List, Map, read
+from triage.suggest import STRICT, closest
 
 _KEYS = ("title", "about", "metrics", "sections", "set", "from")
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
@@ -68,7 +68,9 @@ def choose(sets: Mapping[str, MetricSet], name: str) -> MetricSet:
     """The set called ``name``. Raises ``UsageError`` that names the sets there are."""
     if name in sets:
         return sets[name]
-    raise UsageError(f"there is no metric set {name!r}{closest(name, sets)}", f"the sets are: {', '.join(sets)}")
+    raise UsageError(
+        f"there is no metric set {name!r}{closest(name, sets, STRICT)}", f"the sets are: {', '.join(sets)}"
+    )
 
 
 def _of(file: Path) -> Document:
@@ -89,7 +91,7 @@ def _sets(document: Document) -> dict[str, MetricSet]:
         return {}
     for key in root:
         if key != "sets":
-            document.fault(root, key, "unknown-key", f"unknown key {key!r}{closest(key, ['sets'])}")
+            document.fault(root, key, "unknown-key", f"unknown key {key!r}{closest(key, ['sets'], STRICT)}")
     table: Map = root["sets"]
     return {name: _one(document, table, name, body) for name, body in table.items()}
 
@@ -104,7 +106,7 @@ def _one(document: Document, table: Map, name: str, body: Any) -> MetricSet:
         return MetricSet(name, "", "", place=place)
     for key in body:
         if key not in _KEYS:
-            document.fault(body, key, "unknown-key", f"unknown key {key!r}{closest(key, _KEYS)}")
+            document.fault(body, key, "unknown-key", f"unknown key {key!r}{closest(key, _KEYS, STRICT)}")
     texts = {key: _text(document, body, table, name, key) for key in ("title", "about")}
     if body.get("from") not in (None, "rules"):
         document.fault(body, "from", "from", f"'from' can only be rules, not {body['from']!r}")

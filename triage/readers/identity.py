@@ -71,9 +71,10 @@ def dim3(cell: str) -> tuple[int, int, int] | None:
 
 def no_size(cell: str) -> bool:
     """Whether a cell should hold a size and holds other text; all zeros is that of a range, which has none."""
+    if not cell.strip() or dim3(cell) is not None:
+        return False
     found = _DIM3.fullmatch(cell.strip())
-    zeros = found is not None and all(int(part) == 0 for part in found.groups())
-    return bool(cell.strip()) and not zeros and dim3(cell) is None
+    return found is None or any(int(part) for part in found.groups())
 
 
 def bounded(name: str) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from triage.rules.chips import ChipRange, chip_number, parse_chips
@@ -13,12 +12,10 @@ from triage.rules.formulas import Formula, FormulaError, parse
 from triage.rules.kinds import Shape
 from triage.rules.shapes import COMPARISON
 from triage.rules.yamlfile import Document, List, Map
+from triage.suggest import closest
 
-
-def suggestion(word: str, choices: Iterable[str]) -> str:
-    """``" (did you mean 'x'?)"`` or an empty string."""
-    close = difflib.get_close_matches(word, list(choices), n=1, cutoff=0.6)
-    return f" (did you mean {close[0]!r}?)" if close else ""
+# The words of rule files, wherever they are checked.
+suggestion = closest
 
 
 def said_unit(unit: str) -> str:

@@ -112,8 +112,8 @@ def _plain(kind: type[T], values: Mapping[str, Any]) -> T:
     passed over."""
     declared = get_type_hints(kind)
     for key, value in values.items():
-        if key in declared and not _is(value, declared[key]):
-            raise TypeError(f"{key} is {value!r:.40}")
+        if key in declared:
+            _checked(value, key, _is(value, declared[key]))
     return kind(**{key: value for key, value in values.items() if key in declared})
 
 
@@ -125,24 +125,25 @@ def _is(value: Any, hint: Any) -> bool:
     return isinstance(value, (*kinds, int) if float in kinds else kinds)
 
 
+def _checked(value: Any, key: str, fine: bool) -> Any:
+    """``value``, where it is ``fine``. Raises ``TypeError`` that names its key."""
+    if not fine:
+        raise TypeError(f"{key} is {value!r:.40}")
+    return value
+
+
 def _text_or_none(value: Any, key: str) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    raise TypeError(f"{key} is {value!r:.40}")
+    return None if _checked(value, key, _is(value, str | None)) is None else str(value)
 
 
 def _number_or_none(value: Any, key: str) -> float | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise TypeError(f"{key} is {value!r:.40}")
-    return float(value)
+    fine = value is None or (_is(value, float) and math.isfinite(value))
+    return None if _checked(value, key, fine) is None else float(value)
 
 
 def _texts(value: Any, key: str, least: int = 0) -> tuple[str, ...]:
-    if not isinstance(value, list) or len(value) < least or not all(isinstance(each, str) for each in value):
-        raise TypeError(f"{key} is {value!r:.40}")
-    return tuple(value)
+    fine = isinstance(value, list) and len(value) >= least and all(isinstance(each, str) for each in value)
+    return tuple(_checked(value, key, fine))
 
 
 def _answers(values: Mapping[str, Any]) -> dict[str, str | None]:

@@ -6,7 +6,6 @@ the key ``counters`` of facts.yaml. Launch and device attributes are not listed.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -15,6 +14,7 @@ from pathlib import Path
 from triage.rules.chips import ChipRange, parse_chips
 from triage.rules.rulebook import Alternative, FactDef, Rulebook
 from triage.rules.yamlfile import Fault
+from triage.suggest import closest
 
 SUPPORTED = (6.0, 6.1, 7.0, 7.2, 7.5, 8.0, 8.6, 8.7, 8.9, 9.0, 10.0, 10.3, 11.0, 12.0, 12.1)
 FREE = ("launch__", "device__", "profiler__", "numa__", "nvlink__")
@@ -115,6 +115,6 @@ def _problem(metric: str, names: frozenset[str]) -> str:
 
 
 def _unknown(base: str, names: frozenset[str]) -> str:
-    close = difflib.get_close_matches(base, names, n=1, cutoff=0.8)
-    hint = f" (did you mean {close[0]!r}?)" if close else ""
+    # Counters of one unit are alike: only a slip of the pen is worth a word.
+    hint = closest(base, names, 0.8)
     return f"no supported chip is known to have the counter {base!r}{hint}; if yours has, list it under 'counters'"
