@@ -136,7 +136,7 @@ int main(int argc, char** argv) {
         LAUNCH(bench, atomic_few_bins, blocks, 256, 0, Bench::view(bins, 16), keys, bins, n, 15u);
         LAUNCH(bench, atomic_few_bins_private, blocks, 256, 0, Bench::view(bins, 16), keys, bins, n, 15u);
         LAUNCH(bench, atomic_few_bins_one_request, blocks, 256, 0, Bench::view(bins, 16), keys, bins, n, 15u);
-        bench.same("atomic_few_bins", "atomic_few_bins_private", 0);
+        bench.same("atomic_few_bins", "atomic_few_bins_one_request", 0);
         bench.same("atomic_few_bins_private", "atomic_few_bins_one_request", 0);
     }
     {
