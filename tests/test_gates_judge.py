@@ -59,6 +59,19 @@ def test_limiter_changed() -> None:
     assert one([state(limiter=None)], [new], unless) == ("limiter_changed", "held")
 
 
+def test_a_kernel_between_two_answers_has_not_changed_its_limiter() -> None:
+    """Plain copies of 64 MB on an H200: 64 to 67 % of DRAM's peak from run to run, and 65 % parts two answers there."""
+    gates = replace(OFF, limiter_changed="always")
+    old, new = state(limiter="memory-latency", confidence="low"), state(limiter="dram-bandwidth", confidence="low")
+    (outcome,) = asked([old], [new], gates)
+    assert outcome.result == "held" and "between memory-latency and dram-bandwidth" in outcome.text
+    # One sure answer, another time or no time at all: then it moved.
+    assert one([old], [replace(new, confidence="medium")], gates) == ("limiter_changed", "violated")
+    assert one([replace(old, confidence="high")], [new], gates) == ("limiter_changed", "violated")
+    assert one([old], [replace(new, durations=(150_000.0,))], gates) == ("limiter_changed", "violated")
+    assert one([old], [replace(new, durations=())], gates) == ("limiter_changed", "violated")
+
+
 def test_limiters() -> None:
     gates = replace(OFF, limiters=("dram-bandwidth",))
     assert one(None, [state()], gates) == ("limiters", "held")

@@ -45,6 +45,9 @@ COMPARISONS = {
     "other clocks": lambda: compared.compared([state()], [state(collection=replace(COLLECTED, clocks="controlled"))]),
     "not timed": lambda: compared.compared([state(durations=())], [state()]),
     "undecided": lambda: compared.compared([state(limiter=None)], [state(durations=(2e5,), limiter=None)]),
+    "between two answers": lambda: compared.compared(
+        [state(limiter="memory-latency", confidence="low")], [state(confidence="low")]
+    ),
     "only new": lambda: compared.compared([], [state("a", durations=())]),
     "hostile": lambda: compared.compared(
         [state(text, function=text, line=1) for text in reports.HOSTILE.values()],
@@ -94,6 +97,17 @@ def test_another_gpu_is_a_hypothesis_and_no_verdict(format: str) -> None:
     text = " ".join(render(COMPARISONS["another GPU"](), format).split())
     assert "hypothesis" in text and "another GPU: NVIDIA H200" in text
     assert "as fast" not in text and "faster" not in re.sub(r'class="[^"]*"|<style>.*?</style>', "", text)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_between_two_answers_nothing_moved(format: str) -> None:
+    text = " ".join(re.sub("<.*?>", " ", render(COMPARISONS["between two answers"](), format)).split())
+    if format == "json":
+        (pair,) = json.loads(text)["pairs"]
+        assert pair["limiter_moved"] is False and pair["limiter_between"] is True
+    else:
+        assert re.search("between.*memory-latency.*and.*dram-bandwidth", text) or "memory-latency` or `dram" in text
+        assert "moved" not in text and "1 kernel changed" not in text
 
 
 def test_the_text_fits_its_width() -> None:

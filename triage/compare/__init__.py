@@ -61,9 +61,10 @@ def _mixed(state: State, side: str) -> tuple[str, ...]:
 
 
 def _shaky(base: State, head: State, time: Timing) -> tuple[str, ...]:
-    """A limiter that moved while the time did not, on a verdict that was not sure of itself."""
+    """A limiter that moved while the time did not, on a verdict that was not sure of itself. Where neither was, the
+    pair itself says that it did not move (``limiter_between``)."""
     moved = base.limiter is not None and head.limiter is not None and base.limiter != head.limiter
-    sure = base.confidence == head.confidence == "high"
-    if not moved or sure or time.change != "same":
+    told = base.confidence == head.confidence in ("high", "low")
+    if not moved or told or time.change != "same":
         return ()
     return ("the time did not change and a verdict stands near its thresholds: the limiter may not have moved either",)

@@ -157,10 +157,20 @@ class Pair:
 
     @property
     def limiter_moved(self) -> bool | None:
-        """Whether the limiter differs; ``None`` where a side is missing or undecided."""
+        """Whether the limiter is another one; ``None`` where a side is missing or undecided. Not so between two
+        answers of which it has neither (``limiter_between``)."""
         if self.base is None or self.head is None or self.base.limiter is None or self.head.limiter is None:
             return None
-        return self.base.limiter != self.head.limiter
+        return self.base.limiter != self.head.limiter and not self.limiter_between
+
+    @property
+    def limiter_between(self) -> bool:
+        """Whether the answers differ, neither is surer than ``low`` and the time did not change: the kernel lies near a
+        threshold and falls on either side of it from run to run."""
+        if self.base is None or self.head is None or self.base.limiter is None or self.head.limiter is None:
+            return False
+        unsure = self.base.confidence == self.head.confidence == "low"
+        return self.base.limiter != self.head.limiter and unsure and self.change == "same"
 
     @property
     def delta_ns(self) -> float:

@@ -66,6 +66,7 @@ def _pair(pair: Pair) -> dict[str, Any]:
         "noise": _number(timing.band) if timing else None,
         "why": timing.why if timing else "",
         "limiter_moved": pair.limiter_moved,
+        "limiter_between": pair.limiter_between,
         "hypothesis": pair.hypothesis,
         "reasons": list(pair.reasons),
         "notes": list(pair.notes),

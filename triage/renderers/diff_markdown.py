@@ -73,7 +73,8 @@ def _change(pair: Pair) -> str:
 def _limiter(pair: Pair) -> str:
     sides = [_code(words.limiter(state)) for state in (pair.base, pair.head) if state is not None]
     if len(sides) == 2 and sides[0] != sides[1]:
-        return f"{sides[0]} \N{RIGHTWARDS ARROW} {sides[1]}"
+        word = "or" if pair.limiter_between else "\N{RIGHTWARDS ARROW}"
+        return f"{sides[0]} {word} {sides[1]}"
     return sides[-1]
 
 

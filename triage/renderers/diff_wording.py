@@ -145,6 +145,8 @@ def limiters(pair: Pair) -> str:
         return f"limiter {old or new}"
     if pair.limiter_moved:
         return f"limiter moved from {old} to {new}"
+    if pair.limiter_between:
+        return f"limiter between {old} and {new}, with low confidence on both sides"
     if old == new:
         return "limiter undecided on both sides" if pair.head.limiter is None else f"limiter still {new}"
     return f"limiter was {old}, now {new}"
