@@ -103,7 +103,7 @@ def test_another_gpu_is_a_hypothesis_and_no_verdict(format: str) -> None:
 def test_between_two_answers_nothing_moved(format: str) -> None:
     text = " ".join(re.sub("<.*?>", " ", render(COMPARISONS["between two answers"](), format)).split())
     if format == "json":
-        (pair,) = json.loads(text)["pairs"]
+        (pair,) = json.loads(text)["kernels"]
         assert pair["limiter_moved"] is False and pair["limiter_between"] is True
     else:
         assert re.search("between.*memory-latency.*and.*dram-bandwidth", text) or "memory-latency` or `dram" in text
