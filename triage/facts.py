@@ -55,6 +55,12 @@ class FactSet:
         self._missing: dict[str, list[str]] = {}
         self._chip_has: dict[str, bool] = {}
 
+    def supposing(self, fact: str, value: float) -> FactSet:
+        """The same kernel, had ``fact`` this value: what is computed from it follows, what was measured stays."""
+        other = FactSet(self.rulebook, self.metrics, given={fact: value}, fallback=self.fallback)
+        other.cc = self.cc
+        return other
+
     def metric(self, name: str) -> Interval:
         """The interval of a raw metric: its value twice, or ``(0, inf)`` when absent or impossible."""
         quantity = self.metrics.get(name)
