@@ -67,7 +67,7 @@ def test_answers_of_one_strength_are_told_apart_by_their_order() -> None:
 
 
 def test_a_second_answer_that_is_nearly_as_strong_makes_it_less_sure() -> None:
-    """Layer norm in PyTorch: 36.8 % of the stalls for memory, 37.4 % for results, and the other way round in the next run."""
+    """Layer norm in PyTorch: 36.8 % of the stalls for memory, 37.4 % for results; the next run turns that round."""
     kernel = PROFILED["chase_one_list"]
     stalls = {name: value for name, value in kernel.metrics.items() if "pcsamp_warps_issue_stalled" in name}
     total = sum(value.value for value in stalls.values() if isinstance(value, Quantity))
