@@ -85,6 +85,50 @@ extern "C" __global__ void __launch_bounds__(128) stencil_slide(const float* in,
     for (int j = 0; j < 32; ++j) out[size_t(y0) * width + x + j * width] = sum[j];
 }
 
+constexpr int box = 6;
+
+// The sum of a box of 6 x 6 texels around each pixel, one fetch a texel: the texture unit takes four cycles a fetch of a
+// warp, and everything else waits for its queue.
+extern "C" __global__ void texture_box_by_texel(cudaTextureObject_t image, float* out) {
+    int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;
+    float sum = 0;
+#pragma unroll
+    for (int dy = 0; dy < box; ++dy)
+#pragma unroll
+        for (int dx = 0; dx < box; ++dx) sum += tex2D<float>(image, x + dx + 0.5f, y + dy + 0.5f);
+    out[size_t(y) * width + x] = sum;
+}
+
+// Twin: a fetch between four texels is their mean, so nine fetches do.
+extern "C" __global__ void texture_box_by_filter(cudaTextureObject_t image, float* out) {
+    int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;
+    float sum = 0;
+#pragma unroll
+    for (int dy = 1; dy < box; dy += 2)
+#pragma unroll
+        for (int dx = 1; dx < box; dx += 2) sum += tex2D<float>(image, float(x + dx), float(y + dy));
+    out[size_t(y) * width + x] = 4 * sum;
+}
+
+// An image of floats with bilinear filter, `height` rows.
+static cudaTextureObject_t image_of(const float* pixels, int height) {
+    cudaArray_t array = nullptr;
+    cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+    CUDA_OK(cudaMallocArray(&array, &format, width, height));
+    size_t row = width * sizeof(float);
+    CUDA_OK(cudaMemcpy2DToArray(array, 0, 0, pixels, row, row, height, cudaMemcpyDeviceToDevice));
+    cudaResourceDesc resource = {};
+    resource.resType = cudaResourceTypeArray;
+    resource.res.array.array = array;
+    cudaTextureDesc how = {};
+    how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
+    how.filterMode = cudaFilterModeLinear;
+    how.readMode = cudaReadModeElementType;
+    cudaTextureObject_t image = 0;
+    CUDA_OK(cudaCreateTextureObject(&image, &resource, &how, nullptr));
+    return image;
+}
+
 int main(int argc, char** argv) {
     Bench bench(argc, argv);
     {
@@ -105,6 +149,16 @@ int main(int argc, char** argv) {
         LAUNCH(bench, stencil_reload, dim3(width / 32, height / 32), dim3(32, 32), 0, view, in, out);
         LAUNCH(bench, stencil_slide, dim3(width / 128, height / 32), 128, 0, view, in, out);
         bench.same("stencil_reload", "stencil_slide");
+    }
+    {
+        int height = 16 * static_cast<int>(bench.scaled(bench.sms));
+        float* pixels = bench.floats(size_t(width) * height);
+        float* out = bench.allocate<float>(size_t(width) * height);
+        Output view = Bench::view(out, size_t(width) * height);
+        cudaTextureObject_t image = image_of(pixels, height);
+        LAUNCH(bench, texture_box_by_texel, dim3(width / 16, height / 16), dim3(16, 16), 0, view, image, out);
+        LAUNCH(bench, texture_box_by_filter, dim3(width / 16, height / 16), dim3(16, 16), 0, view, image, out);
+        bench.same("texture_box_by_texel", "texture_box_by_filter", 1e-3);
     }
     return bench.finish();
 }

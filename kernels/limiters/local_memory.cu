@@ -55,6 +55,73 @@ extern "C" __global__ void indexed_shared_array(const unsigned* words, unsigned*
     for (int b = 0; b < bins; ++b) out[size_t(b) * thread_count() + thread_index()] = count[b][threadIdx.x];
 }
 
+constexpr int order = 8;
+
+// LU with pivoting of one 8 x 8 matrix a thread, in loops: the pivot's row is known only at run time and so is every index,
+// so the matrix lies in local memory. No unit is full, the warps just wait for it.
+extern "C" __global__ void lu_in_loops(const float* in, float* out, size_t m) {
+    float a[order * order];
+    size_t me = thread_index();
+#pragma unroll 1
+    for (int e = 0; e < order * order; ++e) a[e] = in[e * m + me];
+#pragma unroll 1
+    for (int k = 0; k < order; ++k) {
+        int pivot = k;
+#pragma unroll 1
+        for (int i = k + 1; i < order; ++i)
+            if (fabsf(a[i * order + k]) > fabsf(a[pivot * order + k])) pivot = i;
+#pragma unroll 1
+        for (int j = 0; j < order; ++j) {
+            float held = a[k * order + j];
+            a[k * order + j] = a[pivot * order + j];
+            a[pivot * order + j] = held;
+        }
+#pragma unroll 1
+        for (int i = k + 1; i < order; ++i) {
+            float factor = a[i * order + k] = a[i * order + k] / a[k * order + k];
+#pragma unroll 1
+            for (int j = k + 1; j < order; ++j) a[i * order + j] -= factor * a[k * order + j];
+        }
+    }
+#pragma unroll 1
+    for (int e = 0; e < order * order; ++e) out[e * m + me] = a[e];
+}
+
+// Twin: unrolled, and the pivot's row is exchanged by selects; the matrix stays in registers.
+extern "C" __global__ void __launch_bounds__(128) lu_unrolled(const float* in, float* out, size_t m) {
+    float a[order][order];
+    size_t me = thread_index();
+#pragma unroll
+    for (int e = 0; e < order * order; ++e) a[e / order][e % order] = in[e * m + me];
+#pragma unroll
+    for (int k = 0; k < order; ++k) {
+        int pivot = k;
+        float most = fabsf(a[k][k]);
+#pragma unroll
+        for (int i = k + 1; i < order; ++i) {
+            bool more = fabsf(a[i][k]) > most;
+            pivot = more ? i : pivot;
+            most = more ? fabsf(a[i][k]) : most;
+        }
+#pragma unroll
+        for (int i = k + 1; i < order; ++i)
+#pragma unroll
+            for (int j = 0; j < order; ++j) {
+                float upper = a[k][j], lower = a[i][j];
+                a[k][j] = pivot == i ? lower : upper;
+                a[i][j] = pivot == i ? upper : lower;
+            }
+#pragma unroll
+        for (int i = k + 1; i < order; ++i) {
+            float factor = a[i][k] = a[i][k] / a[k][k];
+#pragma unroll
+            for (int j = k + 1; j < order; ++j) a[i][j] -= factor * a[k][j];
+        }
+    }
+#pragma unroll
+    for (int e = 0; e < order * order; ++e) out[e * m + me] = a[e / order][e % order];
+}
+
 int main(int argc, char** argv) {
     Bench bench(argc, argv);
     {
@@ -73,6 +140,14 @@ int main(int argc, char** argv) {
         LAUNCH(bench, indexed_local_array, blocks, 128, 0, Bench::view(out, threads * bins), words, out, n);
         LAUNCH(bench, indexed_shared_array, blocks, 128, 0, Bench::view(out, threads * bins), words, out, n);
         bench.same("indexed_local_array", "indexed_shared_array", 0);
+    }
+    {
+        unsigned blocks = bench.sms * (bench.threads_per_sm / 128) * bench.scaled(2);
+        size_t m = size_t(blocks) * 128, n = m * order * order;
+        float *in = bench.floats(n), *out = bench.allocate<float>(n);
+        LAUNCH(bench, lu_in_loops, blocks, 128, 0, Bench::view(out, n), in, out, m);
+        LAUNCH(bench, lu_unrolled, blocks, 128, 0, Bench::view(out, n), in, out, m);
+        bench.same("lu_in_loops", "lu_unrolled", 1e-2);
     }
     return bench.finish();
 }
