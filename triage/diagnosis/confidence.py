@@ -80,20 +80,33 @@ def _percent(share: float) -> str:
     return f"{max(1, round(100 * share))} %"
 
 
-def _near_miss(walked: Walked, named: Judged, facts: FactSet) -> tuple[float, Judged | None, Comparison | None]:
+def nearest(walked: Walked, facts: FactSet) -> str:
+    """Of a path that ends without an answer though all was measured: which was nearly given, or nothing."""
+    missed, entry, over = _near_miss(walked, None, facts)
+    if missed >= NEAR or entry is None or over is None:
+        return ""
+    return f"{_label(over, facts)} is within {_percent(missed)} of where the answer would be {entry.limiter.id}"
+
+
+def _near_miss(walked: Walked, named: Judged | None, facts: FactSet) -> tuple[float, Judged | None, Comparison | None]:
     """The answer before the named one that came nearest to being given, and the comparison that kept it from it."""
-    nearest: tuple[float, Judged | None, Comparison | None] = (math.inf, None, None)
+    best: tuple[float, Judged | None, Comparison | None] = (math.inf, None, None)
     for entry in walked.judged:
         if entry is named:
             break
-        sibling = entry.question is named.question and named.question.pick == "largest"
-        if entry.verdict is not Verdict.CLEAR or sibling or entry.limiter.id == named.limiter.id:
+        if entry.verdict is not Verdict.CLEAR or (named is not None and _alike(entry, named)):
             continue
         # All that speaks against it would have to turn: the farthest counts.
         distance, leaf = max(_against(entry, facts), key=lambda pair: pair[0])
-        if distance < nearest[0]:
-            nearest = (distance, entry, leaf)
-    return nearest
+        if distance < best[0]:
+            best = (distance, entry, leaf)
+    return best
+
+
+def _alike(entry: Judged, named: Judged) -> bool:
+    """Whether an answer could not have stood before the named one: the same, or weighed against it by strength."""
+    weighed = entry.question is named.question and named.question.pick == "largest"
+    return weighed or entry.limiter.id == named.limiter.id
 
 
 def _against(entry: Judged, facts: FactSet) -> list[tuple[float, Comparison | None]]:

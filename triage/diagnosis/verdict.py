@@ -100,7 +100,10 @@ def _undecided(kernel: Kernel, facts: FactSet, walked: Walked, shared: dict[str,
         summary = f"{filled(candidate.limiter.evidence, facts)} This would be {candidate.limiter.id}, but "
         summary += f"{_listed(rivals)} could hide behind it and {'was' if len(rivals) == 1 else 'were'} not measured."
     elif not walked.blockers:
-        summary = "Every rule was measured and none holds: no unit is near its peak and no stall reason leads."
+        summary = "Every rule was measured and none holds. "
+        summary += filled("Busiest compute unit: {compute_pct}; busiest memory unit: {memory_pct}", facts) + "."
+        near = confidence.nearest(walked, facts)
+        summary += f" {near}." if near else ""
     else:
         summary = filled("Busiest compute unit: {compute_pct}; busiest memory unit: {memory_pct}", facts)
         summary += "; what else was collected does not lead to the end of the decision path."
