@@ -40,18 +40,18 @@ def test_the_page_is_the_one_that_the_command_makes() -> None:
 
 def test_the_captures_hold_every_promise() -> None:
     assert faults(committed()) == ()
-    assert len(committed().judged) == outcomes(committed())["right"] == 196
+    assert len(committed().judged) == outcomes(committed())["right"] == 200
     count = count_pairs(pairs(committed()))
     assert count.first >= 25 and count.bounded >= 25 and count.beaten == 0
     assert committed().skipped == ()
-    sizes = [one.scale for one in committed().rounds if len(one.answers) == 166]
+    sizes = [one.scale for one in committed().rounds if len(one.answers) == 170]
     assert sorted(sizes) == [0.5, 1, 1, 2]
 
 
 def test_the_rules_of_today_judge_the_capture_as_the_run_did() -> None:
     capture = captures.load(DATA / "validate_h200.yaml", RULES, KNOWN)
     run = {one.entry.kernel: one for one in committed().judged if one.entry.kernel in KNOWN}
-    assert len(capture.judged) == 166
+    assert len(capture.judged) == 170
     for one in capture.judged:
         kernel = one.entry.kernel
         assert one.outcome == "right" and (kernel, one.limiter) == (kernel, run[kernel].limiter)
@@ -83,7 +83,7 @@ def test_ncus_advice_is_scored_on_the_capture_that_holds_it() -> None:
 def test_a_page_without_rule_results_says_so() -> None:
     without = replace(committed(), judged=tuple(replace(one, advice=None) for one in committed().judged))
     made = page.render(without, tuple(RULES.limiters), "x")
-    assert "None of the 196 reports behind this page holds rule results" in made
+    assert "None of the 200 reports behind this page holds rule results" in made
 
 
 def test_a_page_of_repeated_rounds_says_what_moved() -> None:
@@ -91,7 +91,7 @@ def test_a_page_of_repeated_rounds_says_what_moved() -> None:
     name = next(iter(base.answers))
     other = Round(2.0, {**base.answers, name: None}, base.source)
     made = page.render(replace(committed(), rounds=(base, other)), tuple(RULES.limiters), "x")
-    assert "Profiled again at the sizes 2 (" in made and f"- `{name}` at 2: atomic-contention, then undecided" in made
+    assert "Profiled again at the sizes 2 (" in made and f"- `{name}` at 2: {base.answers[name]}, then undecided" in made
     assert "What did not hold:" in made
     same = page.render(replace(committed(), rounds=(base, replace(base, scale=0.5))), tuple(RULES.limiters), "x")
     assert "every verdict stayed" in same
