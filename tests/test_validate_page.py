@@ -91,7 +91,8 @@ def test_a_page_of_repeated_rounds_says_what_moved() -> None:
     name = next(iter(base.answers))
     other = Round(2.0, {**base.answers, name: None}, base.source)
     made = page.render(replace(committed(), rounds=(base, other)), tuple(RULES.limiters), "x")
-    assert "Profiled again at the sizes 2 (" in made and f"- `{name}` at 2: {base.answers[name]}, then undecided" in made
+    assert "Profiled again at the sizes 2 (" in made
+    assert f"- `{name}` at 2: {base.answers[name]}, then undecided" in made
     assert "What did not hold:" in made
     same = page.render(replace(committed(), rounds=(base, replace(base, scale=0.5))), tuple(RULES.limiters), "x")
     assert "every verdict stayed" in same
