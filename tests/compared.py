@@ -46,6 +46,7 @@ def state(
     device: Device = H200,
     collection: Collection = COLLECTED,
     confidence: str = "high",
+    near: tuple[str, ...] = (),
     function: str | None = None,
     index: int = 0,
 ) -> State:
@@ -66,6 +67,7 @@ def state(
         title=(limiter or "").replace("-", " "),
         family="memory" if limiter else None,
         confidence=confidence,  # type: ignore[arg-type]
+        near=near,
         summary=f"{name} in one sentence.",
         limiters=((limiter, max(len(durations), 1)),),
         evidence=tuple(facts or ()),

@@ -38,14 +38,15 @@ def test_on_either_side_of_a_threshold_the_other_answer_is_named(
     """A copy of 64 MB on an H200 is on both sides from run to run; 65 % parts the two answers."""
     found = with_dram("conflicts_in_tile_padded", percent)
     assert (found.limiter, found.confidence) == (limiter, confidence)
-    (why,) = [reason for reason in found.confidence_why if reason.startswith("DRAM is within")]
-    assert why.endswith(other)
+    (why,) = [reason for reason in found.confidence_why if "DRAM" in reason]
+    assert why.endswith(other) and found.near == (other,)
 
 
 @pytest.mark.parametrize("percent", [40.0, 85.0])
 def test_far_from_a_threshold_no_other_answer_is_named(percent: float) -> None:
     found = with_dram("conflicts_in_tile_padded", percent)
     assert found.confidence == "high" and not any("would be" in reason for reason in found.confidence_why)
+    assert found.near == ()
 
 
 @pytest.mark.parametrize(("spread", "confidence"), [(21.5, "low"), (19.5, "medium"), (10.0, "high")])

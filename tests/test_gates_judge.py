@@ -62,9 +62,14 @@ def test_limiter_changed() -> None:
 def test_a_kernel_between_two_answers_has_not_changed_its_limiter() -> None:
     """Plain copies of 64 MB on an H200: 64 to 67 % of DRAM's peak from run to run, and 65 % parts two answers there."""
     gates = replace(OFF, limiter_changed="always")
-    old, new = state(limiter="memory-latency", confidence="low"), state(limiter="dram-bandwidth", confidence="low")
+    old = state(limiter="memory-latency", confidence="low", near=("dram-bandwidth",))
+    new = state(limiter="dram-bandwidth", confidence="low")
     (outcome,) = asked([old], [new], gates)
     assert outcome.result == "held" and "between memory-latency and dram-bandwidth" in outcome.text
+    # A baseline does not say what was near; then what was measured now does.
+    assert one([replace(old, near=())], [replace(new, near=("memory-latency",))], gates) == ("limiter_changed", "held")
+    # Unsure for another reason (a short kernel) and of other things.
+    assert one([old], [replace(new, limiter="host-memory")], gates) == ("limiter_changed", "violated")
     # One sure answer, another time or no time at all: then it moved.
     assert one([old], [replace(new, confidence="medium")], gates) == ("limiter_changed", "violated")
     assert one([replace(old, confidence="high")], [new], gates) == ("limiter_changed", "violated")

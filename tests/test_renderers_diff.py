@@ -46,7 +46,7 @@ COMPARISONS = {
     "not timed": lambda: compared.compared([state(durations=())], [state()]),
     "undecided": lambda: compared.compared([state(limiter=None)], [state(durations=(2e5,), limiter=None)]),
     "between two answers": lambda: compared.compared(
-        [state(limiter="memory-latency", confidence="low")], [state(confidence="low")]
+        [state(limiter="memory-latency", confidence="low", near=("dram-bandwidth",))], [state(confidence="low")]
     ),
     "only new": lambda: compared.compared([], [state("a", durations=())]),
     "hostile": lambda: compared.compared(

@@ -47,9 +47,9 @@ def test_giving_what_is_missing_settles_the_case() -> None:
 
 
 def test_the_expected_limiter_that_is_unknown_where_nothing_holds() -> None:
-    said = failure("barrier", {})
-    assert "was undecided (no question has an answer that holds; barrier at question 'stalls' is unknown" in said
-    assert "stall_barrier_pct" in said.split("missing facts: ")[1]
+    said = failure("shared-latency", {})
+    assert "was undecided (no question has an answer that holds; shared-latency at question 'stalls' is unknown" in said
+    assert "stall_mio_pct" in said.split("missing facts: ")[1]
 
 
 @pytest.mark.parametrize(

@@ -29,8 +29,6 @@ OTHERWISE = {
     # 42 % of DRAM's peak where the author thought of the roof; twice as slow as by bytes.
     "fb_stencil_plain": "memory-latency",
     "fb_gather_local": "memory-latency",
-    # A kernel of 5.5 us whose last adds outlast the blocks.
-    "fb_deposit_1d_private": "atomic-contention",
     # LSU at 55 %, below the threshold of the answer that was expected; wide loads, its fix as well, bring 6.9x.
     "fb_blur_bytes": "memory-latency",
 }

@@ -55,10 +55,12 @@ class FactSet:
         self._missing: dict[str, list[str]] = {}
         self._chip_has: dict[str, bool] = {}
 
-    def supposing(self, fact: str, value: float) -> FactSet:
-        """The same kernel, had ``fact`` this value: what is computed from it follows, what was measured stays."""
-        other = FactSet(self.rulebook, self.metrics, given={fact: value}, fallback=self.fallback)
-        other.cc = self.cc
+    def supposing(self, values: Mapping[str, float]) -> FactSet:
+        """The same kernel, had these facts these values: what is computed from them follows, the rest stays."""
+        other = FactSet(self.rulebook, self.metrics, given=values, fallback=self.fallback)
+        other.cc, other._chip_has = self.cc, self._chip_has
+        moved = self.rulebook.made_of(values)
+        other._intervals.update((name, known) for name, known in self._intervals.items() if name not in moved)
         return other
 
     def metric(self, name: str) -> Interval:
@@ -208,16 +210,20 @@ class FactSet:
                 if part not in definition.optional and self._exists(part)
                 for name in self._lacking(part, seen)
             ]
-        best: list[str] | None = None
-        for alternative in definition.alternatives:
-            if (alternative.cc is not None and not alternative.cc.holds(self.cc)) or not alternative.collect:
-                continue
-            lacking = [name for name in alternative.formula.metrics if not self._has(name)]
-            for part in alternative.formula.facts:
-                lacking += self._lacking(part, seen)
-            if lacking and (best is None or len(lacking) < len(best)):
-                best = lacking
-        return best or []
+        # Ways that are not worth a pass of every run count where no other would do.
+        for worth in (True, False):
+            best: list[str] = []
+            for alternative in definition.alternatives:
+                if (alternative.cc is not None and not alternative.cc.holds(self.cc)) or alternative.collect != worth:
+                    continue
+                lacking = [name for name in alternative.formula.metrics if not self._has(name)]
+                for part in alternative.formula.facts:
+                    lacking += self._lacking(part, seen)
+                if lacking and (not best or len(lacking) < len(best)):
+                    best = lacking
+            if best:
+                return best
+        return []
 
     def _has(self, metric: str) -> bool:
         return metric in self.metrics or metric in self.fallback

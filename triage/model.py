@@ -243,7 +243,8 @@ class Diagnosis:
     """What limits one kernel. ``limiter`` is ``None`` when the path could not be walked to an end: then
     ``missing`` names the counters that would settle it and ``collect`` is the command that collects them.
 
-    ``facts`` holds every canonical fact that could be had (id to Fact), for pages and comparisons.
+    ``facts`` holds every canonical fact that could be had (id to Fact), for pages and comparisons; ``near`` the
+    limiters that lie so near that the next run may name one of them.
     """
 
     limiter: str | None
@@ -270,6 +271,7 @@ class Diagnosis:
     stalls: tuple[tuple[str, float], ...] = ()
     occupancy: tuple[Evidence, ...] = ()
     facts: Mapping[str, Fact] = field(default_factory=dict)
+    near: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,7 @@ class State:
     facts: Mapping[str, float] = field(default_factory=dict)
     lines: tuple[LineFinding, ...] = ()
     fix: str = ""
+    near: tuple[str, ...] = ()
 
     @property
     def median_ns(self) -> float | None:
@@ -165,12 +166,14 @@ class Pair:
 
     @property
     def limiter_between(self) -> bool:
-        """Whether the answers differ, neither is surer than ``low`` and the time did not change: the kernel lies near a
-        threshold and falls on either side of it from run to run."""
-        if self.base is None or self.head is None or self.base.limiter is None or self.head.limiter is None:
+        """Whether the answers differ, neither is surer than ``low``, one of them lies near the other and the time did
+        not change: the kernel falls on either side of a threshold from run to run."""
+        base, head = self.base, self.head
+        if base is None or head is None or base.limiter is None or head.limiter is None:
             return False
-        unsure = self.base.confidence == self.head.confidence == "low"
-        return self.base.limiter != self.head.limiter and unsure and self.change == "same"
+        unsure = base.confidence == head.confidence == "low"
+        near = head.limiter in base.near or base.limiter in head.near
+        return base.limiter != head.limiter and unsure and near and self.change == "same"
 
     @property
     def delta_ns(self) -> float:

@@ -90,6 +90,7 @@ def _state(found: list[Finding], collections: list[Collection]) -> State:
         title=diagnosis.title,
         family=diagnosis.family,
         confidence=diagnosis.confidence,
+        near=diagnosis.near,
         summary=diagnosis.summary,
         limiters=tuple(limiters),
         beside=_beside(found, shares, speaks),

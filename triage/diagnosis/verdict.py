@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from triage import arguments
-from triage.diagnosis import confidence, consistency, given, hygiene, picture, steps
+from triage.diagnosis import border, confidence, consistency, given, hygiene, picture, steps
 from triage.diagnosis.later import Later
 from triage.diagnosis.lines import findings
 from triage.diagnosis.wording import evidence, filled
@@ -71,13 +71,15 @@ def _diagnosis(kernel: Kernel, facts: FactSet, walked: Walked, rules: Rulebook, 
     if named is None:
         return _undecided(kernel, facts, walked, shared)
     limiter = named.limiter
-    level, why = confidence.rate(walked, named, facts, serious)
+    near = border.borders(walked, named, facts)
+    level, why = confidence.rate(walked, named, near, serious)
     return Diagnosis(
         limiter=limiter.id,
         title=limiter.title,
         family=limiter.family,
         confidence=level,
         confidence_why=why,
+        near=tuple(dict.fromkeys(one.limiter for one in near if one.limiter)),
         summary=filled(limiter.evidence, facts),
         because=limiter.because,
         evidence=_evidence(limiter, facts),
@@ -102,8 +104,8 @@ def _undecided(kernel: Kernel, facts: FactSet, walked: Walked, shared: dict[str,
     elif not walked.blockers:
         summary = "Every rule was measured and none holds. "
         summary += filled("Busiest compute unit: {compute_pct}; busiest memory unit: {memory_pct}", facts) + "."
-        near = confidence.nearest(walked, facts)
-        summary += f" {near}." if near else ""
+        near = border.nearest(walked, facts)
+        summary += f" {near.text}." if near else ""
     else:
         summary = filled("Busiest compute unit: {compute_pct}; busiest memory unit: {memory_pct}", facts)
         summary += "; what else was collected does not lead to the end of the decision path."

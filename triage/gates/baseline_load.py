@@ -78,7 +78,8 @@ def _state(entry: Map, number: int, device: Device, collection: Collection) -> S
         beside=tuple((_decided(each), _number(share)) for each, share in entry.get("beside", Map()).items()),
         title=_text(entry.get("title")) or "",
         family=_text(entry.get("family")),
-        confidence=_CONFIDENCE.get(str(entry.get("confidence")), "low"),
+        # One that does not say how sure it was is not taken for unsure: that would excuse a change.
+        confidence=_CONFIDENCE.get(str(entry.get("confidence")), "medium"),
         summary=_text(entry.get("summary")) or "",
         contributors=_texts(entry, "contributors"),
         evidence=_texts(entry, "evidence"),

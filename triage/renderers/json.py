@@ -133,6 +133,7 @@ def _diagnosis(diagnosis: Diagnosis) -> dict[str, Any]:
         "title": diagnosis.title,
         "confidence": diagnosis.confidence,
         "confidence_why": list(diagnosis.confidence_why),
+        "near": list(diagnosis.near),
         "summary": diagnosis.summary,
         "because": diagnosis.because,
         "evidence": _plain(diagnosis.evidence),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,6 +59,12 @@ class FactDef:
     when_nothing: str = ""
     collect: bool = True
     spot: Spot = field(default=NOWHERE, compare=False)
+
+    def parts(self) -> set[str]:
+        """The facts that this one is computed from, asks about or is bounded by."""
+        formulas = [way.formula for way in self.alternatives] + [*self.at_most, *self.at_least]
+        asked = (leaf.fact for way in self.alternatives if way.when is not None for leaf in way.when.leaves())
+        return {*self.largest_of, *self.sum_of_known, *asked, *(fact for one in formulas for fact in one.facts)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +222,21 @@ class Rulebook:
     cases: tuple[WalkCase, ...] = ()
     variants: dict[str, Rulebook] = field(default_factory=dict, init=False, compare=False, repr=False)
     stalls: tuple[str, ...] = field(default=(), init=False, compare=False)
+    _made_of: dict[str, frozenset[str]] = field(default_factory=dict, init=False, compare=False, repr=False)
+
+    def made_of(self, facts: Iterable[str]) -> frozenset[str]:
+        """The facts themselves and all that are computed from them or bounded by them."""
+        none: frozenset[str] = frozenset()
+        return none.union(*(self._computed_from(fact) for fact in facts))
+
+    def _computed_from(self, fact: str) -> frozenset[str]:
+        found = self._made_of.get(fact)
+        if found is None:
+            found = frozenset({fact})
+            while grown := {name for name, one in self.facts.items() if not found.isdisjoint(one.parts())} - found:
+                found |= grown
+            self._made_of[fact] = found
+        return found
 
     def __post_init__(self) -> None:
         names = (
