@@ -23,6 +23,11 @@ The command builds the programs of `kernels/limiters`, times every kernel and it
 21 launches), compares their results, profiles each program with the `triage` set, and compares every verdict with
 `kernels/limiters/manifest.yaml`. It ends with 10 when something does not hold."""
 
+_MADE_ANEW = """\
+Labels and counters are those of the capture named above, from kernels that are not in `kernels/limiters`; where they come
+from stands beside the capture. The verdicts are made anew by the command at the top of this page, without a GPU. It ends
+with 10 when something does not hold."""
+
 _READING = """\
 A kernel of the set is bound by one thing by construction. Its twin does the same job without that limiter, and the time
 of both is measured without the profiler. A verdict is right when it is one of the limiters that the manifest accepts
@@ -68,7 +73,7 @@ def render(validation: Validation, limiters: Sequence[str], command: str) -> str
         "## The advice of ncu itself",
         _advice(validation.judged),
         "## How to reproduce it",
-        _REPRODUCE,
+        _REPRODUCE if any(one.entry.file for one in validation.judged) else _MADE_ANEW,
         "## What is not covered",
         _uncovered(validation, limiters),
     ]
