@@ -131,7 +131,7 @@ def _in_reach(entry: Judged, facts: FactSet, gates: dict[int, bool]) -> bool:
 
 
 def _near(node: Node, facts: FactSet, now: Verdict) -> bool:
-    """Whether ``node``, which is ``now``, could turn within ``NEAR``: what ``_turn`` finds, not all measured."""
+    """Whether ``node``, which is ``now``, could turn within ``NEAR``, without measuring all of it."""
     if isinstance(node, Comparison):
         return _distance(node, facts, now) < NEAR
     if isinstance(node, Not):

@@ -24,9 +24,9 @@ The command builds the programs of `kernels/limiters`, times every kernel and it
 `kernels/limiters/manifest.yaml`. It ends with 10 when something does not hold."""
 
 _MADE_ANEW = """\
-Labels and counters are those of the capture named above, from kernels that are not in `kernels/limiters`; where they come
-from stands beside the capture. The verdicts are made anew by the command at the top of this page, without a GPU. It ends
-with 10 when something does not hold."""
+Labels and counters are those of the capture named above, from kernels that are not in `kernels/limiters`; where they
+come from stands beside the capture. The verdicts are made anew by the command at the top of this page, without a GPU.
+It ends with 10 when something does not hold."""
 
 _READING = """\
 A kernel of the set is bound by one thing by construction. Its twin does the same job without that limiter, and the time
