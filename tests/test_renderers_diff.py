@@ -16,6 +16,7 @@ from compared import COLLECTED, H200, state
 from markdown_it import MarkdownIt
 
 from triage.compare import Comparison, compare
+from triage.compare.model import State
 from triage.errors import UsageError
 from triage.renderers import diff_json
 from triage.renderers.diff import FORMATS, render
@@ -108,6 +109,24 @@ def test_between_two_answers_nothing_moved(format: str) -> None:
     else:
         assert re.search("between.*memory-latency.*and.*dram-bandwidth", text) or "memory-latency` or `dram" in text
         assert "moved" not in text and "1 kernel changed" not in text
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "noted"),
+    [
+        (state(limiter="barrier", confidence="low"), state(confidence="low"), True),  # unsure, but not of each other
+        (state(limiter="barrier", confidence="medium"), state(confidence="low"), True),
+        (state(limiter="barrier"), state(), False),
+        (state(limiter="barrier", confidence="low"), state(durations=(2e5,), confidence="low"), False),
+        (state(limiter="barrier", confidence="low", near=("dram-bandwidth",)), state(confidence="low"), False),
+    ],
+)
+def test_a_limiter_that_moved_in_the_same_time_is_doubted_unless_both_are_sure(
+    before: State, after: State, noted: bool
+) -> None:
+    (pair,) = compared.compared([before], [after]).pairs
+    assert any("may not have moved either" in note for note in pair.notes) == noted
+    assert pair.limiter_moved is (not before.near)
 
 
 def test_the_text_fits_its_width() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from triage.compare import comparable, quantities
 from triage.compare.matching import Matched, match
 from triage.compare.model import Comparison, Pair, Snapshot, State, Timing
@@ -11,6 +13,8 @@ from triage.model import Report
 from triage.rules.rulebook import Rulebook
 
 __all__ = ["Comparison", "Noise", "Pair", "Snapshot", "compare"]
+
+_SHAKY = "the time did not change and a verdict stands near its thresholds: the limiter may not have moved either"
 
 
 def compare(
@@ -39,7 +43,7 @@ def _pair(found: Matched, rules: Rulebook, noise: Noise) -> Pair:
     time = judge(base.durations, head.durations, noise, in_order=in_order)
     if reasons:
         time = Timing(time.base_ns, time.head_ns, time.ratio, time.band, "unknown", f"not compared: {reasons[0]}")
-    return Pair(
+    pair = Pair(
         match=kind,
         base=base,
         head=head,
@@ -48,8 +52,9 @@ def _pair(found: Matched, rules: Rulebook, noise: Noise) -> Pair:
         hypothesis=comparable.other_gpu(base, head),
         resources=quantities.resources(base, head, rules),
         moves=quantities.moves(base, head, rules),
-        notes=(*comparable.notes(base, head), *_mixed(base, "base"), *_mixed(head, "head"), *_shaky(base, head, time)),
+        notes=(*comparable.notes(base, head), *_mixed(base, "base"), *_mixed(head, "head")),
     )
+    return replace(pair, notes=(*pair.notes, _SHAKY)) if _shaky(pair, base, head) else pair
 
 
 def _mixed(state: State, side: str) -> tuple[str, ...]:
@@ -60,11 +65,7 @@ def _mixed(state: State, side: str) -> tuple[str, ...]:
     return (f"the launches of the {side} have several limiters: {shown}",)
 
 
-def _shaky(base: State, head: State, time: Timing) -> tuple[str, ...]:
-    """A limiter that moved while the time did not, on a verdict that was not sure of itself. Where neither was, the
-    pair itself says that it did not move (``limiter_between``)."""
-    moved = base.limiter is not None and head.limiter is not None and base.limiter != head.limiter
-    told = base.confidence == head.confidence in ("high", "low")
-    if not moved or told or time.change != "same":
-        return ()
-    return ("the time did not change and a verdict stands near its thresholds: the limiter may not have moved either",)
+def _shaky(pair: Pair, base: State, head: State) -> bool:
+    """Whether a limiter moved while the time did not, on a verdict that was not sure of itself."""
+    sure = base.confidence == head.confidence == "high"
+    return bool(pair.limiter_moved) and not sure and pair.change == "same"

@@ -160,20 +160,25 @@ class Pair:
     def limiter_moved(self) -> bool | None:
         """Whether the limiter is another one; ``None`` where a side is missing or undecided. Not so between two
         answers of which it has neither (``limiter_between``)."""
-        if self.base is None or self.head is None or self.base.limiter is None or self.head.limiter is None:
-            return None
-        return self.base.limiter != self.head.limiter and not self.limiter_between
+        return self._limiters_differ and not self.limiter_between
 
     @property
     def limiter_between(self) -> bool:
         """Whether the answers differ, neither is surer than ``low``, one of them lies near the other and the time did
         not change: the kernel falls on either side of a threshold from run to run."""
         base, head = self.base, self.head
-        if base is None or head is None or base.limiter is None or head.limiter is None:
+        if base is None or head is None or not self._limiters_differ:
             return False
         unsure = base.confidence == head.confidence == "low"
         near = head.limiter in base.near or base.limiter in head.near
-        return base.limiter != head.limiter and unsure and near and self.change == "same"
+        return unsure and near and self.change == "same"
+
+    @property
+    def _limiters_differ(self) -> bool | None:
+        """Whether the two answers are not the same; ``None`` where a side is missing or undecided."""
+        if self.base is None or self.head is None or self.base.limiter is None or self.head.limiter is None:
+            return None
+        return self.base.limiter != self.head.limiter
 
     @property
     def delta_ns(self) -> float:

@@ -8,9 +8,10 @@ change is not guessed: the path is walked again with it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from triage.diagnosis.wording import listed
 from triage.facts import FactSet
 from triage.model import Verdict
 from triage.rules.conditions import AllOf, Comparison, Node, Not
@@ -23,9 +24,9 @@ NEAR = 0.15
 # Of the answers that were nearly given only the nearest are walked.
 _WALKED = 4
 
-# The comparisons that would have to turn, each with what it says now.
+# The comparisons that would have to turn, each with what it says now; none where one of them is far.
 _Turns = tuple[tuple[Comparison, Verdict], ...]
-_NOWHERE: tuple[float, _Turns] = (math.inf, ())
+_FAR: tuple[float, _Turns] = (math.inf, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +57,9 @@ def nearest(walked: Walked, facts: FactSet) -> Border | None:
 def _own(named: Judged, facts: FactSet) -> Border | None:
     """The threshold of the answer's own that lies nearest, unless the same is named on its other side."""
     nodes = (named.question.gate, named.answer.only_when, named.limiter.when)
-    near = [_turn(node, facts, Verdict.FIRES) for node in nodes if node and _near(node, facts, Verdict.FIRES)]
-    if not near:
+    distance, turns = min((_turn(node, facts, Verdict.FIRES) for node in nodes if node), key=_by_distance)
+    if not turns:
         return None
-    distance, turns = min(near, key=_by_distance)
     other = _walked(turns, facts)
     if other == named.limiter.id:
         return None
@@ -69,9 +69,8 @@ def _own(named: Judged, facts: FactSet) -> Border | None:
 
 def _missed(walked: Walked, named: Judged | None, facts: FactSet) -> Border | None:
     """The nearest answer that would be named if what speaks against it turned."""
-    gates: dict[int, bool] = {}
-    near = [(*_against(entry, facts), entry) for entry in _rivals(walked, named) if _in_reach(entry, facts, gates)]
-    near.sort(key=lambda found: found[0])
+    found = [(*_together(_against(entry, facts)), entry) for entry in _rivals(walked, named)]
+    near = sorted((one for one in found if one[1]), key=lambda one: one[0])
     for distance, turns, entry in near[:_WALKED]:
         if _walked(turns, facts) == entry.limiter.id:
             where = f"{_percent(distance)} of where the answer would be {entry.limiter.id}"
@@ -114,60 +113,39 @@ def _runner_up(walked: Walked, named: Judged, facts: FactSet) -> Border | None:
     return Border(distance, other, f"{other} is within {_percent(distance)} of being as strong")
 
 
-def _in_reach(entry: Judged, facts: FactSet, gates: dict[int, bool]) -> bool:
-    """Whether all that speaks against an answer is near to turning. Most answers are far, and the first comparison says
-    so; gates are shared by the answers of a question."""
-    gate = entry.question.gate
-    if gate is not None and entry.gate is Verdict.CLEAR:
-        if id(gate) not in gates:
-            gates[id(gate)] = _near(gate, facts, Verdict.CLEAR)
-        if not gates[id(gate)]:
-            return False
-    for node in (entry.limiter.when, entry.answer.only_when):
-        if node is not None and facts.judge(node) is Verdict.CLEAR and not _near(node, facts, Verdict.CLEAR):
-            return False
-    veto = entry.limiter.veto
-    return veto is None or facts.judge(veto) is not Verdict.FIRES or _near(veto, facts, Verdict.FIRES)
-
-
-def _near(node: Node, facts: FactSet, now: Verdict) -> bool:
-    """Whether ``node``, which is ``now``, could turn within ``NEAR``, without measuring all of it."""
-    if isinstance(node, Comparison):
-        return _distance(node, facts, now) < NEAR
-    if isinstance(node, Not):
-        return _near(node.part, facts, Verdict.CLEAR if now is Verdict.FIRES else Verdict.FIRES)
-    parts = (_near(part, facts, now) for part in node.parts if facts.judge(part) is now)
-    return any(parts) if isinstance(node, AllOf) == (now is Verdict.FIRES) else all(parts)
-
-
-def _against(entry: Judged, facts: FactSet) -> tuple[float, _Turns]:
-    """What is known to keep an answer from holding: all of it would have to turn, so the farthest counts."""
-    nodes = (entry.question.gate, entry.answer.only_when, entry.limiter.when)
-    found = [_turn(node, facts, Verdict.CLEAR) for node in nodes if node and facts.judge(node) is Verdict.CLEAR]
+def _against(entry: Judged, facts: FactSet) -> Iterator[tuple[float, _Turns]]:
+    """What is known to keep an answer from holding."""
+    for node in (entry.question.gate, entry.answer.only_when, entry.limiter.when):
+        if node is not None and facts.judge(node) is Verdict.CLEAR:
+            yield _turn(node, facts, Verdict.CLEAR)
     veto = entry.limiter.veto
     if veto is not None and facts.judge(veto) is Verdict.FIRES:
-        found.append(_turn(veto, facts, Verdict.FIRES))
-    return _together(found)
+        yield _turn(veto, facts, Verdict.FIRES)
 
 
 def _turn(node: Node, facts: FactSet, now: Verdict) -> tuple[float, _Turns]:
     """How far ``node``, which is ``now``, stands from the opposite, and the comparisons that would have to turn."""
     if isinstance(node, Comparison):
-        return (_distance(node, facts, now), ((node, now),))
+        distance = _distance(node, facts, now)
+        return (distance, ((node, now),)) if distance < NEAR else _FAR
     if isinstance(node, Not):
         return _turn(node.part, facts, Verdict.CLEAR if now is Verdict.FIRES else Verdict.FIRES)
-    parts = [_turn(part, facts, now) for part in node.parts if facts.judge(part) is now]
+    parts = (_turn(part, facts, now) for part in node.parts if facts.judge(part) is now)
     # One part turns what fires only as a whole, or is clear only as a whole; else all of them have to.
     if isinstance(node, AllOf) == (now is Verdict.FIRES):
-        return min(parts, key=_by_distance, default=_NOWHERE)
+        return min(parts, key=_by_distance, default=_FAR)
     return _together(parts)
 
 
-def _together(parts: list[tuple[float, _Turns]]) -> tuple[float, _Turns]:
-    if not parts:
-        return _NOWHERE
-    turns = dict.fromkeys(turn for _, some in parts for turn in some)
-    return max(distance for distance, _ in parts), tuple(turns)
+def _together(parts: Iterable[tuple[float, _Turns]]) -> tuple[float, _Turns]:
+    """All parts have to turn, so the farthest counts; the first that is far ends it, as it does for most answers."""
+    farthest, turns = 0.0, dict[tuple[Comparison, Verdict], None]()
+    for distance, some in parts:
+        if not some:
+            return _FAR
+        farthest = max(farthest, distance)
+        turns.update(dict.fromkeys(some))
+    return (farthest, tuple(turns)) if turns else _FAR
 
 
 def _by_distance(found: tuple[float, _Turns]) -> float:
@@ -203,8 +181,7 @@ def _beyond(leaf: Comparison, now: Verdict) -> float:
 def _labels(turns: _Turns, facts: FactSet) -> str:
     """``DRAM is``, ``DRAM and Waves per SM are``."""
     names = list(dict.fromkeys(facts.rulebook.facts[leaf.fact].label for leaf, _ in turns))
-    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-    return f"{listed} {'is' if len(names) == 1 else 'are'}"
+    return f"{listed(names)} {'is' if len(names) == 1 else 'are'}"
 
 
 def _its(turns: _Turns) -> str:

@@ -49,15 +49,7 @@ def read_by(rules: Rulebook) -> frozenset[str]:
     """Every metric that any way to any fact may use."""
     found = _read_by.get(rules.identity)
     if found is None:
-        formulas = (
-            formula
-            for definition in rules.facts.values()
-            for formula in (
-                *(alternative.formula for alternative in definition.alternatives),
-                *definition.at_most,
-                *definition.at_least,
-            )
-        )
+        formulas = (formula for definition in rules.facts.values() for formula in definition.formulas)
         found = _read_by[rules.identity] = frozenset(name for formula in formulas for name in formula.metrics)
     return found
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from triage import quantities
+from triage.diagnosis.wording import listed
 from triage.model import Finding, Hint
 
 # Neighbours count as bound by memory when they wait for it and DRAM carries a substantial part of its peak.
@@ -213,5 +214,5 @@ def _listed(names: Sequence[str]) -> str:
     """``a, b and c``; beyond a few the rest is counted."""
     names = list(dict.fromkeys(names))
     if len(names) > _NAMED:
-        return f"{', '.join(names[: _NAMED - 1])} and {len(names) - _NAMED + 1} more"
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+        names[_NAMED - 1 :] = [f"{len(names) - _NAMED + 1} more"]
+    return listed(names)

@@ -10,7 +10,7 @@ from triage import arguments
 from triage.diagnosis import border, confidence, consistency, given, hygiene, picture, steps
 from triage.diagnosis.later import Later
 from triage.diagnosis.lines import findings
-from triage.diagnosis.wording import evidence, filled
+from triage.diagnosis.wording import evidence, filled, listed
 from triage.facts import FactSet, Known, of_kernel
 from triage.model import Bound, Contributor, Device, Diagnosis, Evidence, Kernel, Quantity, Verdict
 from triage.rules.overrides import for_chip
@@ -98,17 +98,16 @@ def _undecided(kernel: Kernel, facts: FactSet, walked: Walked, shared: dict[str,
     missing = steps.unknown_metrics(walked.blockers, facts)
     candidate = walked.candidate
     rivals = list(dict.fromkeys(entry.limiter.title for entry in walked.blockers))
+    busiest = filled("Busiest compute unit: {compute_pct}; busiest memory unit: {memory_pct}", facts)
     if candidate is not None:
         summary = f"{filled(candidate.limiter.evidence, facts)} This would be {candidate.limiter.id}, but "
         summary += f"{_listed(rivals)} could hide behind it and {'was' if len(rivals) == 1 else 'were'} not measured."
     elif not walked.blockers:
-        summary = "Every rule was measured and none holds. "
-        summary += filled("Busiest compute unit: {compute_pct}; busiest memory unit: {memory_pct}", facts) + "."
+        summary = f"Every rule was measured and none holds. {busiest}."
         near = border.nearest(walked, facts)
         summary += f" {near.text}." if near else ""
     else:
-        summary = filled("Busiest compute unit: {compute_pct}; busiest memory unit: {memory_pct}", facts)
-        summary += "; what else was collected does not lead to the end of the decision path."
+        summary = f"{busiest}; what else was collected does not lead to the end of the decision path."
     if rivals and not missing:
         summary += f" ncu has no counter on this chip that would settle {_listed(rivals)}."
     families = {entry.limiter.family for entry in (*walked.blockers, *([candidate] if candidate else []))}
@@ -201,6 +200,5 @@ def _collect(kernel: Kernel, missing: tuple[str, ...]) -> str:
 
 
 def _listed(titles: list[str]) -> str:
-    if len(titles) > 4:
-        return ", ".join(titles[:3]) + f" and {len(titles) - 3} other rivals"
-    return titles[0] if len(titles) == 1 else ", ".join(titles[:-1]) + f" and {titles[-1]}"
+    """``a, b and c``; beyond four the rest is counted."""
+    return listed([*titles[:3], f"{len(titles) - 3} other rivals"] if len(titles) > 4 else titles)

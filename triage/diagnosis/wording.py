@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from triage import quantities
@@ -20,6 +20,11 @@ _SENTENCES = re.compile(r"(?<=\.)\s+(?=[A-Z{])")
 # Where a clause may end early: what follows adds to it.
 _JOINTS = re.compile(r",? (?:and|while|with) |, ")
 _BRACKETS = re.compile(r"\(([^()]*)\)")
+
+
+def listed(names: Sequence[str]) -> str:
+    """``a, b and c``."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def value_text(fact: str, facts: FactSet) -> str:

@@ -107,6 +107,6 @@ def _wanted(rulebook: Rulebook) -> frozenset[str]:
     return frozenset(
         metric
         for definition in rulebook.facts.values()
-        for formula in (*(way.formula for way in definition.alternatives), *definition.at_most, *definition.at_least)
+        for formula in definition.formulas
         for metric in formula.metrics
     )

@@ -60,11 +60,15 @@ class FactDef:
     collect: bool = True
     spot: Spot = field(default=NOWHERE, compare=False)
 
+    @property
+    def formulas(self) -> tuple[Formula, ...]:
+        """Every formula that may give or bound it."""
+        return (*(way.formula for way in self.alternatives), *self.at_most, *self.at_least)
+
     def parts(self) -> set[str]:
         """The facts that this one is computed from, asks about or is bounded by."""
-        formulas = [way.formula for way in self.alternatives] + [*self.at_most, *self.at_least]
         asked = (leaf.fact for way in self.alternatives if way.when is not None for leaf in way.when.leaves())
-        return {*self.largest_of, *self.sum_of_known, *asked, *(fact for one in formulas for fact in one.facts)}
+        return {*self.largest_of, *self.sum_of_known, *asked, *(fact for one in self.formulas for fact in one.facts)}
 
 
 @dataclass(frozen=True, slots=True)
