@@ -69,7 +69,8 @@ def _own(named: Judged, facts: FactSet) -> Border | None:
 
 def _missed(walked: Walked, named: Judged | None, facts: FactSet) -> Border | None:
     """The nearest answer that would be named if what speaks against it turned."""
-    found = [(*_together(_against(entry, facts)), entry) for entry in _rivals(walked, named)]
+    gates: dict[str, tuple[float, _Turns]] = {}
+    found = [(*_together(_against(entry, facts, gates)), entry) for entry in _rivals(walked, named)]
     near = sorted((one for one in found if one[1]), key=lambda one: one[0])
     for distance, turns, entry in near[:_WALKED]:
         if _walked(turns, facts) == entry.limiter.id:
@@ -113,9 +114,14 @@ def _runner_up(walked: Walked, named: Judged, facts: FactSet) -> Border | None:
     return Border(distance, other, f"{other} is within {_percent(distance)} of being as strong")
 
 
-def _against(entry: Judged, facts: FactSet) -> Iterator[tuple[float, _Turns]]:
-    """What is known to keep an answer from holding."""
-    for node in (entry.question.gate, entry.answer.only_when, entry.limiter.when):
+def _against(entry: Judged, facts: FactSet, gates: dict[str, tuple[float, _Turns]]) -> Iterator[tuple[float, _Turns]]:
+    """What is known to keep an answer from holding. ``gates`` keeps what was found of each question's gate."""
+    question = entry.question
+    if question.gate is not None and entry.gate is Verdict.CLEAR:
+        if question.id not in gates:
+            gates[question.id] = _turn(question.gate, facts, Verdict.CLEAR)
+        yield gates[question.id]
+    for node in (entry.answer.only_when, entry.limiter.when):
         if node is not None and facts.judge(node) is Verdict.CLEAR:
             yield _turn(node, facts, Verdict.CLEAR)
     veto = entry.limiter.veto
@@ -139,12 +145,12 @@ def _turn(node: Node, facts: FactSet, now: Verdict) -> tuple[float, _Turns]:
 
 def _together(parts: Iterable[tuple[float, _Turns]]) -> tuple[float, _Turns]:
     """All parts have to turn, so the farthest counts; the first that is far ends it, as it does for most answers."""
-    farthest, turns = 0.0, dict[tuple[Comparison, Verdict], None]()
+    farthest, turns = 0.0, list[tuple[Comparison, Verdict]]()
     for distance, some in parts:
         if not some:
             return _FAR
         farthest = max(farthest, distance)
-        turns.update(dict.fromkeys(some))
+        turns += some
     return (farthest, tuple(turns)) if turns else _FAR
 
 
